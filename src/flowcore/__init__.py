@@ -1,0 +1,1 @@
+"""flowcore: agent workflows as typed node graphs."""
