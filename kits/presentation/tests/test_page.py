@@ -44,17 +44,3 @@ def test_the_kit_imports_no_other_kit() -> None:
     }
     kits = {module for module in modules if module and module.startswith("flowcore")}
     assert {module.partition(".")[0] for module in kits} == {"flowcore_presentation"}
-
-
-def test_the_example_of_the_readme(capsys: pytest.CaptureFixture[str]) -> None:
-    readme = Path(flowcore_presentation.__file__).parents[2] / "README.md"
-    code, printed = _blocks(readme.read_text())
-    exec(compile(code, str(readme), "exec"), {})
-    assert capsys.readouterr().out == printed
-
-
-def _blocks(markdown: str) -> tuple[str, str]:
-    _, _, rest = markdown.partition("```python\n")
-    code, _, rest = rest.partition("```")
-    _, _, rest = rest.partition("```text\n")
-    return code, rest.partition("```")[0]

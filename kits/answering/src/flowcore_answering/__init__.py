@@ -3,6 +3,7 @@
 from flowcore_answering.answers import AnswerResult, AnswerStatus, ItemAnswer
 from flowcore_answering.checks import CHECKS, Check, cites_its_evidence, has_text
 from flowcore_answering.drafts import ItemDraft
+from flowcore_answering.flow import answer_flow
 from flowcore_answering.items import AnswerItem, Citation, Evidence, Readiness
 from flowcore_answering.ports import CanInvoke, Fallback, Generator, Repairer, Reviewer
 from flowcore_answering.reviews import Review, Verdict
@@ -27,6 +28,7 @@ __all__ = [
     "Review",
     "Reviewer",
     "Verdict",
+    "answer_flow",
     "cites_its_evidence",
     "has_text",
 ]

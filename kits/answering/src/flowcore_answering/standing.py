@@ -21,6 +21,8 @@ __all__ = [
     "after_review",
     "answer_in_place",
     "deliver",
+    "faults_for_repair",
+    "items_that_are",
     "judge",
     "standing_of",
     "standings_of",
@@ -76,6 +78,11 @@ def standings_of(state: AnswerState, rules: Rules) -> dict[str, Standing]:
     return {item.id: standing_of(item, state, rules) for item in state.items}
 
 
+def items_that_are(standing: Standing, state: AnswerState, rules: Rules) -> tuple[AnswerItem, ...]:
+    """Return the items that stand so, in their order."""
+    return tuple(item for item in state.items if standing_of(item, state, rules) == standing)
+
+
 def wants_repair(standings: Collection[Standing], *, repairs: int, rules: Rules) -> bool:
     """Say whether a repair is due, if there is quota for it: reviews come first, and repairs are bounded."""
     return "pending" not in standings and "failing" in standings and repairs < rules.max_repairs
@@ -95,6 +102,12 @@ def after_check(
 ) -> Literal["review", "repair", "fallback", "finalize"]:
     """Choose the route from check. Reviews come first, so that one repair redoes all that fails."""
     return "review" if "pending" in standings else after_review(standings, may_repair=may_repair)
+
+
+def faults_for_repair(item: AnswerItem, state: AnswerState) -> tuple[str, ...]:
+    """Return what a repairer must mend: what the check found, and why a review failed the item."""
+    rejection = (state.rejected[item.id],) if item.id in state.rejected else ()
+    return (*state.faults.get(item.id, ()), *rejection)
 
 
 def why_not(item: AnswerItem, state: AnswerState, failed: str | None) -> str:
