@@ -1,1 +1,53 @@
-"""flowcore: agent workflows as typed node graphs."""
+"""flowcore: agent workflows as typed node graphs.
+
+Checked before they run, bounded while they run, seen after they ran.
+"""
+
+from .errors import (
+    BudgetExhausted,
+    ContractError,
+    Failure,
+    FlowcoreError,
+    FlowError,
+    NodeTimeout,
+    Problem,
+    RunCancelled,
+    RunFailed,
+)
+from .flow import Flow
+from .graph import Node, node
+from .outcome import Complete, Continue
+from .retry import Retry
+from .run import RunResult, result_of
+from .scope import Budget, Scope, Usage, current_scope
+from .step import Step
+from .trace import Trace, Visit
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Budget",
+    "BudgetExhausted",
+    "Complete",
+    "Continue",
+    "ContractError",
+    "Failure",
+    "Flow",
+    "FlowError",
+    "FlowcoreError",
+    "Node",
+    "NodeTimeout",
+    "Problem",
+    "Retry",
+    "RunCancelled",
+    "RunFailed",
+    "RunResult",
+    "Scope",
+    "Step",
+    "Trace",
+    "Usage",
+    "Visit",
+    "current_scope",
+    "node",
+    "result_of",
+]

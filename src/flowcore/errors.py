@@ -1,0 +1,168 @@
+"""Every error that flowcore raises.
+
+    FlowcoreError
+    ├── FlowError             a flow is declared wrongly: every problem in one list
+    ├── ContractError         code broke a promise it made to flowcore (never routed)
+    ├── BudgetExhausted       a limit was reached: names the dimension and the scope
+    ├── RunCancelled          a run ended because somebody asked it to
+    ├── RunFailed             a run failed in another process: carries the failure as data
+    ├── NodeTimeout           a visit took longer than its node may
+    ├── RenderError           a picture cannot be drawn
+    └── TargetError           a target on the command line does not lead to a flow
+
+Errors carry ids, names and plain data, never objects of the rooms that raise them. Each class has a stable
+`code` that programs may compare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+__all__ = [
+    "BudgetExhausted",
+    "ContractError",
+    "Failure",
+    "FlowError",
+    "FlowcoreError",
+    "NodeTimeout",
+    "Problem",
+    "RenderError",
+    "RunCancelled",
+    "RunFailed",
+    "TargetError",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One fault of a declared flow.
+
+    `code` is stable and listed in the reference; `where` is the path of the node, row or flow at fault;
+    `message` says what is wrong and `remedy` what to do.
+    """
+
+    code: str
+    where: str
+    message: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"[{self.code}] {self.where}: {self.message}. {self.remedy}."
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What is known of a failed visit: what `step.error` and the trace hold.
+
+    `exception` is there only in the process in which it was raised. No route may need it.
+    """
+
+    path: str
+    type: str
+    code: str
+    message: str
+    attempts: int = 1
+    exception: Exception | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.type}: {self.message}" if self.message else self.type
+
+
+class FlowcoreError(Exception):
+    """The base of every error that flowcore raises by itself."""
+
+    code: ClassVar[str] = "flowcore"
+
+
+class FlowError(FlowcoreError, ValueError):
+    """Raised when a flow is constructed and something in it is wrong; lists every problem at once."""
+
+    code: ClassVar[str] = "flow"
+
+    def __init__(self, flow: str, problems: Sequence[Problem]) -> None:
+        self.flow = flow
+        self.problems = tuple(problems)
+        super().__init__(flow, self.problems)
+
+    def __str__(self) -> str:
+        count = len(self.problems)
+        lines = [f"flow {self.flow!r} has {count} problem{'' if count == 1 else 's'}:"]
+        lines += [f"  {number}. {problem}" for number, problem in enumerate(self.problems, 1)]
+        return "\n".join(lines)
+
+
+class ContractError(FlowcoreError):
+    """Raised when code breaks a promise: a wrong outcome, a state that does not fit. No error route takes it."""
+
+    code: ClassVar[str] = "contract"
+
+
+class BudgetExhausted(FlowcoreError):
+    """Raised when a limit is reached. `path` names the scope whose limit it was; '' is the run's own."""
+
+    code: ClassVar[str] = "budget_exhausted"
+
+    def __init__(self, dimension: str, limit: float, used: float, path: str = "") -> None:
+        self.dimension = dimension
+        self.limit = limit
+        self.used = used
+        self.path = path
+        super().__init__(dimension, limit, used, path)
+
+    def __str__(self) -> str:
+        scope = f"of {self.path!r}" if self.path else "of the run"
+        return f"the {self.dimension} {scope} ran out: {self.used:g} of {self.limit:g} used"
+
+
+class RunCancelled(FlowcoreError):
+    """Raised by `run.result()` when the run was cancelled. `reason` says who asked."""
+
+    code: ClassVar[str] = "cancelled"
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+    def __str__(self) -> str:
+        return f"the run was cancelled: {self.reason}"
+
+
+class RunFailed(FlowcoreError):
+    """Raised for a failed run whose exception was raised in another process."""
+
+    code: ClassVar[str] = "run_failed"
+
+    def __init__(self, failure: Failure) -> None:
+        self.failure = failure
+        super().__init__(failure)
+
+    def __str__(self) -> str:
+        return f"{self.failure.path}: {self.failure}"
+
+
+class NodeTimeout(FlowcoreError, TimeoutError):
+    """Raised when an attempt of a node took longer than its `timeout` (seconds). Error routes take it."""
+
+    code: ClassVar[str] = "node_timeout"
+
+    def __init__(self, path: str, seconds: float) -> None:
+        self.path = path
+        self.seconds = seconds
+        super().__init__(path, seconds)
+
+    def __str__(self) -> str:
+        return f"{self.path} took longer than its timeout of {self.seconds:g} s"
+
+
+class RenderError(FlowcoreError):
+    """Raised when a picture cannot be drawn; the message names the remedy."""
+
+    code: ClassVar[str] = "render"
+
+
+class TargetError(FlowcoreError):
+    """Raised when a command-line target, a question file or an output folder cannot be used."""
+
+    code: ClassVar[str] = "target"

@@ -1,0 +1,304 @@
+"""The flow: a checked, frozen value that can be run, embedded, drawn and told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, Literal, Never, overload
+
+import anyio
+from typing_extensions import TypeVar
+
+from .clock import Clock
+from .errors import ContractError, FlowError
+from .graph import (
+    Node,
+    Plan,
+    Signature,
+    Subflow,
+    build_plan,
+    check_plan,
+    plan_data,
+    plan_graph,
+    plan_signature,
+    read_hints,
+    signature_of_outcome,
+)
+from .outcome import Outcome
+from .run import Run, RunResult, raise_for
+from .runtime import Observer
+from .scope import Budget
+from .types import DepsT, LabelT, ResultT, StateT
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+__all__ = ["Flow"]
+
+ParentT = TypeVar("ParentT")
+ParentDepsT = TypeVar("ParentDepsT", default=object)
+ValueT = TypeVar("ValueT", default=Any)
+
+
+class Flow(Generic[StateT, DepsT, ResultT]):
+    """A workflow: typed nodes and every route between them, checked when it is made.
+
+    The first row is the entry. A flow is never changed: it can be run many times at once, and embedded in other
+    flows with `as_node`.
+
+    Args:
+        name: The flow's name, in diagrams, paths and errors.
+        rows: The nodes with their routes.
+        on_error: Where errors lead that no route of a row takes. It is not for its own target, and not for what
+            stands inside sub-flows.
+        node_timeout: Seconds an attempt of a node may take, where its row says nothing else.
+        description: A sentence for readers and diagrams.
+
+    Raises:
+        FlowError: Something is wrong; it lists every problem with its place and its remedy.
+    """
+
+    __slots__ = ("_plan",)
+    _plan: Plan
+
+    def __init__(
+        self,
+        name: str,
+        /,
+        *rows: Node[StateT, DepsT, Any, ResultT],
+        on_error: Node[StateT, Any, Any, Any] | None = None,
+        node_timeout: float | None = None,
+        description: str = "",
+    ) -> None:
+        if node_timeout is not None and not node_timeout > 0:
+            raise ValueError(f"Flow({name!r}, node_timeout={node_timeout!r}): give seconds above zero, or None")
+        plan, problems = build_plan(name, rows, on_error, node_timeout)
+        plan.description = description
+        problems += check_plan(plan)
+        if problems:
+            raise FlowError(name, problems)
+        object.__setattr__(self, "_plan", plan)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"flow {self.name!r} cannot be changed: make another one")
+
+    @property
+    def name(self) -> str:
+        """The flow's name."""
+        return self._plan.name
+
+    @property
+    def description(self) -> str:
+        """The flow's description."""
+        return self._plan.description
+
+    @property
+    def plan(self) -> Plan:
+        """The resolved nodes and routes."""
+        return self._plan
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The ids of the nodes, in the order of the rows."""
+        return tuple(self._plan.nodes)
+
+    @property
+    def graph(self) -> nx.MultiDiGraph[str]:
+        """The declared graph, made anew at each call. Loads networkx."""
+        return plan_graph(self._plan)
+
+    @property
+    def signature(self) -> str:
+        """A short hash of everything declared: equal for equal declarations, in every process."""
+        return plan_signature(self._plan)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the declared flow as JSON-ready data."""
+        return plan_data(self._plan)
+
+    def __repr__(self) -> str:
+        return f"<flow {self.name}: {len(self._plan.nodes)} nodes>"
+
+    @overload
+    async def run(
+        self: Flow[StateT, object, ResultT],
+        state: StateT,
+        /,
+        *,
+        deps: object = None,
+        budget: Budget | None = None,
+        run_id: str | None = None,
+        observers: Sequence[Observer] = (),
+        deadline: datetime | None = None,
+        clock: Clock | None = None,
+        check: Literal[True] = True,
+    ) -> ResultT: ...
+    @overload
+    async def run(
+        self: Flow[StateT, object, ResultT],
+        state: StateT,
+        /,
+        *,
+        deps: object = None,
+        budget: Budget | None = None,
+        run_id: str | None = None,
+        observers: Sequence[Observer] = (),
+        deadline: datetime | None = None,
+        clock: Clock | None = None,
+        check: Literal[False],
+    ) -> RunResult[ResultT]: ...
+    @overload
+    async def run(
+        self,
+        state: StateT,
+        /,
+        *,
+        deps: DepsT,
+        budget: Budget | None = None,
+        run_id: str | None = None,
+        observers: Sequence[Observer] = (),
+        deadline: datetime | None = None,
+        clock: Clock | None = None,
+        check: Literal[True] = True,
+    ) -> ResultT: ...
+    @overload
+    async def run(
+        self,
+        state: StateT,
+        /,
+        *,
+        deps: DepsT,
+        budget: Budget | None = None,
+        run_id: str | None = None,
+        observers: Sequence[Observer] = (),
+        deadline: datetime | None = None,
+        clock: Clock | None = None,
+        check: Literal[False],
+    ) -> RunResult[ResultT]: ...
+    async def run(self, state: StateT, /, *, check: bool = True, **options: Any) -> Any:
+        """Run the flow and return the value that it completes with.
+
+        The state passed in is never changed.
+
+        Args:
+            state: The state to begin with.
+            deps: What the nodes get as `step.deps`.
+            budget: The limits; by default 25 rounds and nothing else.
+            run_id: The run's id; by default a new one.
+            observers: Functions that are told of each event, in a task of their own.
+            deadline: The time of day, with its zone, at which the run's time is over.
+            clock: What tells the time; tests pass one that they move.
+            check: Raise unless the run completed. With False the `RunResult` is returned instead.
+
+        Raises:
+            Exception: What a node raised and no route took, as it was raised, with the path as a note.
+                `flowcore.result_of(error)` gives the whole result.
+            BudgetExhausted: A limit was reached.
+            ContractError: The state, the deps or an outcome is not what was promised.
+        """
+        result = await Run(self._plan, state, **options).execute()
+        if not check:
+            return result
+        raise_for(result)
+        return result.value
+
+    @overload
+    def run_sync(self, state: StateT, /, *, check: Literal[True] = True, **options: Any) -> ResultT: ...
+    @overload
+    def run_sync(self, state: StateT, /, *, check: Literal[False], **options: Any) -> RunResult[ResultT]: ...
+    def run_sync(self, state: StateT, /, *, check: bool = True, **options: Any) -> Any:
+        """Do what `run` does, from synchronous code. Raises `ContractError` inside a running event loop."""
+        try:
+            anyio.current_time()
+        except anyio.NoEventLoopError:
+            return anyio.run(partial(Flow.run, self, state, check=check, **options))
+        raise ContractError("run_sync() was called inside a running event loop: use `await flow.run(...)` there")
+
+    @overload
+    def as_node(
+        self, id: str, /, *, state: type[StateT] = ..., budget: Budget | None = None
+    ) -> Node[StateT, DepsT, None, Never]: ...
+    @overload
+    def as_node(
+        self,
+        id: str,
+        /,
+        *,
+        state: type[StateT] = ...,
+        budget: Budget | None = None,
+        deps: Callable[[ParentDepsT], DepsT],
+    ) -> Node[StateT, ParentDepsT, None, Never]: ...
+    @overload
+    def as_node(
+        self,
+        id: str,
+        /,
+        *,
+        state: type[ParentT],
+        enter: Callable[[ParentT], StateT],
+        leave: Callable[[ParentT, ResultT], Outcome[LabelT, ValueT]],
+        budget: Budget | None = None,
+    ) -> Node[ParentT, DepsT, LabelT, ValueT]: ...
+    @overload
+    def as_node(
+        self,
+        id: str,
+        /,
+        *,
+        state: type[ParentT],
+        enter: Callable[[ParentT], StateT],
+        leave: Callable[[ParentT, ResultT], Outcome[LabelT, ValueT]],
+        budget: Budget | None = None,
+        deps: Callable[[ParentDepsT], DepsT],
+    ) -> Node[ParentT, ParentDepsT, LabelT, ValueT]: ...
+    def as_node(
+        self,
+        id: str,
+        /,
+        *,
+        state: Any = None,
+        enter: Any = None,
+        leave: Any = None,
+        budget: Budget | None = None,
+        deps: Any = None,
+    ) -> Any:
+        """Return this flow as a node of another one.
+
+        Args:
+            id: The node's id. The nodes inside are `id/node` in paths, events and diagrams.
+            state: The state of the flow around it. Without `enter` and `leave` the state is shared, the outcome
+                is `Continue()` and the result is dropped.
+            enter: Makes this flow's state of a draft of the state around it.
+            leave: Takes a draft of the state around it and this flow's result, and returns the outcome. Its
+                annotation names the labels and the result, as a node's does.
+            budget: Limits of its own, inside those of the run.
+            deps: Makes this flow's deps of those of the flow around it.
+        """
+        if state is None and enter is None and leave is None:
+            state = self._plan.state
+        signature = _leave_signature(self._plan, state, leave, deps)
+        return Node(Subflow(self._plan, state, enter, leave, budget, deps, signature), id)
+
+
+def _leave_signature(plan: Plan, state: Any, leave: Any, deps: Any) -> Signature:
+    wanted: Any = object
+    if deps is not None:
+        hints = read_hints(deps, {}, _first_names(deps, 1))
+        wanted = next(iter(hints.values()), object) if isinstance(hints, dict) else object
+    if leave is None:
+        return Signature(Any if state is None else state, wanted, plain=True)
+    hints = read_hints(leave, {}, (*_first_names(leave, 1), "return"))
+    if isinstance(hints, str):
+        return Signature(state, wanted, fault=f"leave: {hints}")
+    if "return" not in hints:
+        return Signature(state, wanted, fault="no annotation of the outcome that leave returns", missing=True)
+    read = signature_of_outcome(hints["return"])
+    if state is None:
+        state = next((hint for name, hint in hints.items() if name != "return"), Any)
+    return Signature(state, wanted, read.labels, read.plain, read.results, read.fault)
+
+
+def _first_names(fn: Any, count: int) -> tuple[str, ...]:
+    code = getattr(fn, "__code__", None)
+    return tuple(code.co_varnames[: min(count, code.co_argcount)]) if code is not None else ()

@@ -1,0 +1,34 @@
+"""The declared graph: nodes, rows, plans and their problems. Declares and checks; runs nothing."""
+
+from .build import build_plan
+from .check import check_plan
+from .definition import Function, Subflow
+from .export import plan_data, plan_graph, plan_signature
+from .node import ErrorRoute, Node, NodeDecorator, Route, node
+from .plan import Edge, EdgeKind, Plan, PlanNode
+from .problems import PROBLEMS, ProblemKind
+from .signature import Signature, read_hints, signature_of_outcome
+
+__all__ = [
+    "PROBLEMS",
+    "Edge",
+    "EdgeKind",
+    "ErrorRoute",
+    "Function",
+    "Node",
+    "NodeDecorator",
+    "Plan",
+    "PlanNode",
+    "ProblemKind",
+    "Route",
+    "Signature",
+    "Subflow",
+    "build_plan",
+    "check_plan",
+    "node",
+    "plan_data",
+    "plan_graph",
+    "plan_signature",
+    "read_hints",
+    "signature_of_outcome",
+]

@@ -1,0 +1,170 @@
+"""Building: rows become a plan. What is wrong with the rows themselves is found here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import Problem
+from .definition import Definition, Function
+from .node import UNSET, Node
+from .plan import Plan, PlanNode
+from .problems import problem
+from .signature import Signature, read_signature
+
+__all__ = ["build_plan"]
+
+_RESERVED = frozenset("/#[]\n\r\t\0")
+
+
+def build_plan(
+    name: str, rows: Sequence[Any], on_error: Node[Any, Any, Any, Any] | None, node_timeout: float | None
+) -> tuple[Plan, list[Problem]]:
+    """Return the plan of the rows, as far as they can be resolved, and every problem of the rows."""
+    return _Builder(name, rows).build(on_error, node_timeout)
+
+
+class _Builder:
+    def __init__(self, name: str, rows: Sequence[Any]) -> None:
+        self.name = name
+        self.problems: list[Problem] = []
+        self.rows: dict[str, Node[Any, Any, Any, Any]] = {}
+        self.nodes: dict[str, PlanNode] = {}
+        self.add(_bad_id(name, f"flow {name!r}"))
+        self.take_rows(rows)
+
+    def add(self, found: Problem | None) -> None:
+        if found is not None:
+            self.problems.append(found)
+
+    def take_rows(self, rows: Sequence[Any]) -> None:
+        counts: dict[str, int] = {}
+        if not rows:
+            self.add(problem("no_rows", self.name))
+        for number, row in enumerate(rows, 1):
+            if not isinstance(row, Node):
+                self.add(problem("not_a_row", self.name, number=number, value=repr(row)))
+                continue
+            counts[row.id] = counts.get(row.id, 0) + 1
+            first = self.rows.setdefault(row.id, row)
+            if first is row:
+                self.add(_bad_id(row.id, row.id or self.name))
+                self.nodes[row.id] = PlanNode(row.id, len(self.nodes), row.definition, self.read(row))
+            elif first.definition is not row.definition and first.definition != row.definition:
+                self.add(problem("two_definitions", row.id))
+                counts[row.id] -= 1
+        for id, count in counts.items():
+            if count > 1:
+                self.add(problem("duplicate_id", id, count=count))
+
+    def read(self, row: Node[Any, Any, Any, Any]) -> Signature:
+        definition: Definition = row.definition
+        signature = definition.signature
+        if signature.fault and isinstance(definition, Function):
+            signature = read_signature(definition.fn, {})  # names that were defined since
+        if signature.fault:
+            function = getattr(getattr(definition, "fn", None), "__qualname__", row.id)
+            code = "missing_annotation" if signature.missing else "unreadable_annotation"
+            self.add(problem(code, row.id, function=function, fault=signature.fault))
+        return signature
+
+    def build(
+        self, on_error: Node[Any, Any, Any, Any] | None, node_timeout: float | None
+    ) -> tuple[Plan, list[Problem]]:
+        default = None
+        if on_error is not None:
+            default = self.resolve(on_error, self.name, "default error route", None)
+        for id, row in self.rows.items():
+            self.fill(self.nodes[id], row, default, node_timeout)
+        entry = next(iter(self.nodes.values()), None)
+        for item in self.nodes.values():
+            unset = item.definition.starts_round is None
+            item.starts_round = (item is entry) if unset else bool(item.definition.starts_round)
+        plan = Plan(self.name, self.nodes, entry)
+        plan.node_timeout = node_timeout
+        plan.on_error = default
+        return plan, self.problems
+
+    def fill(
+        self,
+        item: PlanNode,
+        row: Node[Any, Any, Any, Any],
+        default: PlanNode | None,
+        node_timeout: float | None,
+    ) -> None:
+        self.fill_routes(item, row)
+        errors: list[tuple[tuple[type[Exception], ...], PlanNode | None]] = []
+        for route in row.errors:
+            if route.target is None:
+                errors.append((route.types, None))
+            elif target := self.resolve(route.target, item.id, "error route", item):
+                errors.append((route.types, target))
+        item.errors = tuple(errors)
+        caught = any(not kinds for kinds, _ in errors)
+        item.default_error = None if caught or item is default else default
+        if row.limit is not None:
+            item.over_limit = self.resolve(row.limit, item.id, "over-limit route", item)
+        item.timeout = node_timeout if row.timeout is UNSET and not item.is_composite else _seconds(row.timeout)
+        item.retry = row.retry
+        item.max_visits = row.max_visits
+        if item.is_composite and row.retry is not None:
+            self.add(problem("retry_on_composite", item.id))
+
+    def fill_routes(self, item: PlanNode, row: Node[Any, Any, Any, Any]) -> None:
+        signature = item.signature
+        for route in row.routes:
+            kind = "route" if route.label is None else f"route {route.label!r}"
+            target = self.resolve(route.target, item.id, kind, item)
+            if route.label is None and item.next is not None:
+                self.add(problem("duplicate_route", item.id, what="a plain Continue()"))
+            elif route.label is not None and route.label in item.labels:
+                self.add(problem("duplicate_route", item.id, what=f"the label {route.label!r}"))
+            elif target is not None and route.label is None:
+                item.next = target
+            elif target is not None and route.label is not None:
+                item.labels[route.label] = target
+        if not signature.fault:
+            self.match_routes(item, row, signature)
+
+    def match_routes(self, item: PlanNode, row: Node[Any, Any, Any, Any], signature: Signature) -> None:
+        routed = {route.label: route for route in row.routes}
+        if signature.plain and signature.labels:
+            self.add(problem("mixed_continue", item.id))
+        if signature.plain and None not in routed:
+            item.faulty = True
+            self.add(problem("nowhere_to_go", item.id))
+        if not signature.plain and None in routed:
+            self.add(problem("route_without_continue", item.id, target=routed[None].target.id))
+        for label in signature.labels:
+            if label not in routed:
+                item.faulty = True
+                self.add(problem("label_without_route", item.id, label=label))
+        for known in routed:
+            if known is not None and known not in signature.labels:
+                self.add(problem("route_without_label", item.id, label=known))
+
+    def resolve(
+        self, reference: Node[Any, Any, Any, Any], where: str, kind: str, source: PlanNode | None
+    ) -> PlanNode | None:
+        target = self.rows.get(reference.id)
+        if target is None:
+            self.add(problem("unknown_target", where, kind=kind, target=reference.id))
+        elif target.definition is not reference.definition and target.definition != reference.definition:
+            self.add(problem("foreign_reference", where, kind=kind, target=reference.id))
+        elif not reference.is_reference:
+            self.add(problem("routed_reference", where, kind=kind, target=reference.id))
+        else:
+            return self.nodes[reference.id]
+        if source is not None:
+            source.faulty = True
+        return None
+
+
+def _bad_id(id: str, where: str) -> Problem | None:
+    if id.strip() and not _RESERVED.intersection(id):
+        return None
+    return problem("bad_id", where, id=id)
+
+
+def _seconds(timeout: Any) -> float | None:
+    return None if timeout is UNSET or timeout is None else float(timeout)

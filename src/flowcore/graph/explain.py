@@ -1,0 +1,45 @@
+"""The explanation of unpaid cycles. The only room of the check that needs networkx."""
+
+from __future__ import annotations
+
+import networkx as nx
+
+from .plan import Edge, Plan
+
+__all__ = ["unpaid_cycles"]
+
+
+def unpaid_cycles(plan: Plan) -> list[tuple[str, int]]:
+    """Return, for each part of the plan that can be walked round unpaid, one shortest cycle and its size."""
+    graph: nx.DiGraph[int] = nx.DiGraph()
+    kinds: dict[tuple[int, int], Edge] = {}
+    for item in plan.nodes.values():
+        for edge in item.unpaid():
+            graph.add_edge(edge.source.index, edge.target.index)
+            kinds.setdefault((edge.source.index, edge.target.index), edge)
+    found = []
+    for part in sorted(nx.strongly_connected_components(graph), key=min):
+        cycle = _shortest_cycle(graph.subgraph(part))
+        if cycle:
+            hops = zip(cycle, [*cycle[1:], cycle[0]], strict=True)
+            found.append((_words([kinds[hop] for hop in hops]), len(part)))
+    return found
+
+
+def _shortest_cycle(part: nx.DiGraph[int]) -> list[int]:
+    # A cycle whose nodes all have one way on is the whole part; every other one has a node with a choice.
+    choices = sorted(node for node, ways in part.out_degree() if ways > 1)
+    best: list[int] = []
+    for node in choices or sorted(part)[:1]:
+        paths = nx.single_source_shortest_path(part, node, cutoff=len(best) - 2 if best else None)
+        for before in part.predecessors(node):
+            if before in paths and (not best or len(paths[before]) < len(best)):
+                best = paths[before]
+        if len(best) == 1:
+            break
+    return best
+
+
+def _words(cycle: list[Edge]) -> str:
+    hops = (f"--{edge.words}--> {edge.target.id}" if edge.words else f"--> {edge.target.id}" for edge in cycle)
+    return " ".join([cycle[0].source.id, *hops])

@@ -1,0 +1,84 @@
+"""A plan as plain data: JSON, its signature, and a networkx graph."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from ..types import type_name
+from .definition import Subflow
+from .plan import Edge, Plan, PlanNode
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+__all__ = ["plan_data", "plan_graph", "plan_signature"]
+
+
+def plan_data(plan: Plan) -> dict[str, Any]:
+    """Return the declared flow as JSON-ready data: nodes and routes in the order of the rows, sub-flows inside."""
+    return {
+        "name": plan.name,
+        "description": plan.description,
+        "state": type_name(plan.state),
+        "results": [type_name(result) for result in plan.results],
+        "entry": plan.entry.id if plan.entry is not None else None,
+        "nodes": [_node_data(item) for item in plan.nodes.values()],
+        "routes": [_edge_data(edge) for edge in plan.edges()],
+    }
+
+
+def _node_data(item: PlanNode) -> dict[str, Any]:
+    definition = item.definition
+    data: dict[str, Any] = {
+        "id": item.id,
+        "kind": definition.kind,
+        "description": definition.description,
+        "starts_round": item.starts_round,
+        "effects": definition.effects,
+        "completes": [type_name(result) for result in item.signature.results],
+        "deps": type_name(item.signature.deps),
+        "timeout": item.timeout,
+        "retry": item.retry.attempts if item.retry is not None else None,
+        "max_visits": item.max_visits,
+        "writes": None if definition.writes is None else list(definition.writes),
+    }
+    if isinstance(definition, Subflow):
+        data["shares_state"] = definition.shares_draft
+        data["flow"] = plan_data(definition.plan)
+    return data
+
+
+def _edge_data(edge: Edge) -> dict[str, Any]:
+    return {
+        "from": edge.source.id,
+        "to": edge.target.id,
+        "kind": edge.kind,
+        "label": edge.label,
+        "default": edge.default,
+    }
+
+
+def plan_signature(plan: Plan) -> str:
+    """Return a short hash of everything that is declared. Equal for equal declarations in every process."""
+    text = json.dumps(plan_data(plan), sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def plan_graph(plan: Plan) -> nx.MultiDiGraph[str]:
+    """Return the declared graph, sub-flows as nodes with their own graph in the attribute `graph`."""
+    import networkx as nx  # noqa: PLC0415 - takes longer to load than all the rest
+
+    graph: nx.MultiDiGraph[str] = nx.MultiDiGraph(name=plan.name)
+    for item in plan.nodes.values():
+        inner = item.definition.plan if isinstance(item.definition, Subflow) else None
+        attributes = {
+            "kind": item.definition.kind,
+            "starts_round": item.starts_round,
+            "completes": item.completes,
+        }
+        graph.add_node(item.id, **attributes, **({"graph": plan_graph(inner)} if inner is not None else {}))
+    for edge in plan.edges():
+        graph.add_edge(edge.source.id, edge.target.id, kind=edge.kind, label=edge.label, default=edge.default)
+    return graph

@@ -1,0 +1,231 @@
+"""The node: a definition, and the routes and limits that one flow gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any, Final, Generic, Literal, Protocol, overload
+
+from ..outcome import Outcome
+from ..retry import Retry
+from ..step import Step
+from ..types import DepsT, LabelT, ResultT, StateT, is_error_type
+from .definition import Definition, Function, is_async
+from .signature import callers_names, read_signature
+
+__all__ = ["UNSET", "ErrorRoute", "Node", "NodeDecorator", "Route", "Unset", "node"]
+
+
+class Unset(Enum):
+    """The absence of a setting, where `None` is a setting."""
+
+    UNSET = "unset"
+
+
+UNSET: Final = Unset.UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Where an outcome leads: `label` is None for a plain `Continue()`."""
+
+    label: str | None
+    target: Node[Any, Any, Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRoute:
+    """Where errors lead: no types means any error, no target means that no route takes them."""
+
+    types: tuple[type[Exception], ...]
+    target: Node[Any, Any, Any, Any] | None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Node(Generic[StateT, DepsT, LabelT, ResultT]):
+    """A node as one flow uses it. Each method returns a new value and changes nothing.
+
+    Without routes or settings it is a reference: it means the row of the same id in the flow it is used in.
+    """
+
+    definition: Definition
+    id: str
+    routes: tuple[Route, ...] = ()
+    errors: tuple[ErrorRoute, ...] = ()
+    limit: Node[Any, Any, Any, Any] | None = None
+    timeout: float | Literal[Unset.UNSET] | None = UNSET
+    retry: Retry | None = None
+    max_visits: int | None = None
+
+    @overload
+    def to(
+        self: Node[StateT, DepsT, None, ResultT], target: Node[StateT, Any, Any, Any], /
+    ) -> Node[StateT, DepsT, None, ResultT]: ...
+    @overload
+    def to(
+        self: Node[StateT, DepsT, str, ResultT],
+        targets: Mapping[str, Node[StateT, Any, Any, Any]] = ...,
+        /,
+        **labels: Node[StateT, Any, Any, Any],
+    ) -> Node[StateT, DepsT, LabelT, ResultT]: ...
+    def to(self, target: Any = None, /, **labels: Any) -> Any:
+        """Route outcomes: `.to(next)` for `Continue()`, `.to(label=next)` or `.to({"a label": next})` by label.
+
+        Raises `TypeError` for a target that is no node.
+        """
+        found: list[Route] = []
+        if isinstance(target, Mapping):
+            if wrong := [label for label in target if not isinstance(label, str)]:
+                raise TypeError(f"{self.id}.to(): the label {wrong[0]!r} is no text")
+            found += [Route(label, _node(other, self.id)) for label, other in target.items()]
+        elif target is not None:
+            found.append(Route(None, _node(target, self.id)))
+        found += [Route(label, _node(other, self.id)) for label, other in labels.items()]
+        if not found:
+            raise TypeError(f"{self.id}.to(): name a target, or targets by label")
+        return replace(self, routes=(*self.routes, *found))
+
+    def on_error(
+        self, target: Node[StateT, Any, Any, Any] | None, /, *types: type[Exception]
+    ) -> Node[StateT, DepsT, LabelT, ResultT]:
+        """Route errors of the given types (none given: any) to `target`. The first match wins.
+
+        `None` as the target says that no route takes them, the flow's default route included. Raises
+        `TypeError` for what is no subclass of `Exception`.
+        """
+        for kind in types:
+            if not is_error_type(kind):
+                raise TypeError(f"{self.id}.on_error(): {kind!r} is no subclass of Exception")
+        route = ErrorRoute(types, None if target is None else _node(target, self.id))
+        return replace(self, errors=(*self.errors, route))
+
+    def over_limit(self, target: Node[StateT, Any, Any, Any], /) -> Node[StateT, DepsT, LabelT, ResultT]:
+        """Go to `target`, instead of failing, when `max_visits` is used up."""
+        return replace(self, limit=_node(target, self.id))
+
+    def using(
+        self,
+        *,
+        timeout: float | Literal[Unset.UNSET] | None = UNSET,
+        retry: Retry | None = None,
+        max_visits: int | None = None,
+    ) -> Node[StateT, DepsT, LabelT, ResultT]:
+        """Set limits: `timeout` in seconds an attempt (`None`: no timeout), `retry`, `max_visits` in one walk.
+
+        Raises `ValueError` for a timeout that is not above zero or a negative number of visits.
+        """
+        if isinstance(timeout, int | float) and not timeout > 0:
+            raise ValueError(f"{self.id}.using(timeout={timeout!r}): give seconds above zero, or None")
+        if max_visits is not None and max_visits < 0:
+            raise ValueError(f"{self.id}.using(max_visits={max_visits!r}): give zero or more")
+        return replace(
+            self,
+            timeout=self.timeout if timeout is UNSET else timeout,
+            retry=self.retry if retry is None else retry,
+            max_visits=self.max_visits if max_visits is None else max_visits,
+        )
+
+    def named(self, id: str, /) -> Node[StateT, DepsT, LabelT, ResultT]:
+        """Return the node under another id: one function may stand in a flow more than once."""
+        return replace(self, id=id)
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether this carries no routes and no settings of its own."""
+        return not (self.routes or self.errors or self.limit or self.retry) and (
+            self.timeout is UNSET and self.max_visits is None
+        )
+
+    def __call__(self, step: Step[StateT, DepsT], /) -> Any:
+        """Call the node's function, as a test of the function alone does."""
+        if not isinstance(self.definition, Function):
+            raise TypeError(f"{self.id} is a sub-flow: run the flow itself")
+        return self.definition.fn(step)
+
+    def __repr__(self) -> str:
+        return f"<node {self.id}>"
+
+
+class NodeDecorator(Protocol):
+    """What `node(...)` with options returns."""
+
+    @overload
+    def __call__(
+        self, fn: Callable[[Step[StateT, DepsT]], Awaitable[Outcome[LabelT, ResultT]]], /
+    ) -> Node[StateT, DepsT, LabelT, ResultT]: ...
+    @overload
+    def __call__(
+        self, fn: Callable[[Step[StateT, DepsT]], Outcome[LabelT, ResultT]], /
+    ) -> Node[StateT, DepsT, LabelT, ResultT]: ...
+
+
+@overload
+def node(
+    fn: Callable[[Step[StateT, DepsT]], Awaitable[Outcome[LabelT, ResultT]]], /
+) -> Node[StateT, DepsT, LabelT, ResultT]: ...
+@overload
+def node(
+    fn: Callable[[Step[StateT, DepsT]], Outcome[LabelT, ResultT]], /
+) -> Node[StateT, DepsT, LabelT, ResultT]: ...
+@overload
+def node(
+    *,
+    starts_round: bool | None = None,
+    effects: bool = False,
+    writes: tuple[str, ...] | None = None,
+    description: str = "",
+    id: str | None = None,
+) -> NodeDecorator: ...
+def node(
+    fn: Any = None,
+    /,
+    *,
+    starts_round: bool | None = None,
+    effects: bool = False,
+    writes: tuple[str, ...] | None = None,
+    description: str = "",
+    id: str | None = None,
+) -> Any:
+    """Make a node of a function of one `Step` that returns `Continue` or `Complete`.
+
+    Args:
+        fn: The function. A plain `def` runs in a worker thread.
+        starts_round: Whether each entry costs a round. Unset it is True on the entry of a flow, False elsewhere.
+        effects: It changes something outside: it is attempted once and never retried.
+        writes: The state fields it may change; any other change is a `ContractError`. None means any.
+        description: A sentence for readers and diagrams; by default the first line of the docstring.
+        id: The node's id; by default the name of the function.
+    """
+    if fn is None:
+        names = callers_names(1)
+
+        def decorate(function: Any) -> Node[Any, Any, Any, Any]:
+            return _make(function, names, starts_round, effects, writes, description, id)
+
+        return decorate
+    return _make(fn, callers_names(1), starts_round, effects, writes, description, id)
+
+
+def _make(
+    fn: Any,
+    names: Mapping[str, Any],
+    starts_round: bool | None,
+    effects: bool,
+    writes: tuple[str, ...] | None,
+    description: str,
+    id: str | None,
+) -> Node[Any, Any, Any, Any]:
+    if not callable(fn):
+        raise TypeError(f"node({fn!r}): give a function of one step")
+    if not description and fn.__doc__:
+        description = fn.__doc__.strip().partition("\n")[0]
+    name = id if id is not None else getattr(fn, "__name__", type(fn).__name__)
+    signature = read_signature(fn, names)
+    return Node(Function(fn, starts_round, effects, writes, description, signature, is_async(fn)), name)
+
+
+def _node(value: Any, where: str) -> Node[Any, Any, Any, Any]:
+    if not isinstance(value, Node):
+        raise TypeError(f"{where}: {value!r} is no node: decorate the function with @node")
+    return value

@@ -1,0 +1,177 @@
+"""The plan: a flow resolved. Rows have become nodes that point at one another; nothing is looked up by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple
+
+from ..retry import Retry
+from .definition import Definition, Function, Subflow
+from .signature import Signature
+
+__all__ = ["Edge", "EdgeKind", "Plan", "PlanNode"]
+
+EdgeKind = Literal["next", "label", "error", "over_limit"]
+
+
+class Edge(NamedTuple):
+    """One declared route: what a diagram draws and a check follows."""
+
+    source: PlanNode
+    kind: EdgeKind
+    label: str
+    target: PlanNode
+    default: bool = False
+
+    @property
+    def words(self) -> str:
+        """The edge's kind and label as a reader would say it."""
+        words = {"next": "", "label": self.label, "error": f"error {self.label}", "over_limit": "over limit"}
+        return words[self.kind].strip()
+
+
+class PlanNode:
+    """One node of a plan, with its routes as objects. Not changed once its flow is constructed."""
+
+    __slots__ = (
+        "completes",
+        "default_error",
+        "definition",
+        "errors",
+        "faulty",
+        "id",
+        "index",
+        "labels",
+        "max_visits",
+        "next",
+        "over_limit",
+        "passable",
+        "retry",
+        "signature",
+        "starts_round",
+        "timeout",
+    )
+
+    def __init__(self, id: str, index: int, definition: Definition, signature: Signature) -> None:
+        self.id = id
+        self.index = index
+        self.definition = definition
+        self.signature = signature
+        self.completes = signature.completes
+        self.starts_round = False
+        self.passable = isinstance(definition, Function) or definition.plan.passable
+        self.next: PlanNode | None = None
+        self.labels: dict[str, PlanNode] = {}
+        self.errors: tuple[tuple[tuple[type[Exception], ...], PlanNode | None], ...] = ()
+        self.default_error: PlanNode | None = None
+        self.over_limit: PlanNode | None = None
+        self.timeout: float | None = None
+        self.retry: Retry | None = None
+        self.max_visits: int | None = None
+        self.faulty = False
+
+    def __repr__(self) -> str:
+        return f"<node {self.id}>"
+
+    @property
+    def is_composite(self) -> bool:
+        """Whether other nodes stand inside this one."""
+        return isinstance(self.definition, Subflow)
+
+    def error_target(self, error: Exception) -> PlanNode | None:
+        """Return where `error` leads: the first route that matches, then the flow's default route."""
+        for kinds, target in self.errors:
+            if not kinds or isinstance(error, kinds):
+                return target
+        return self.default_error
+
+    def edges(self) -> Iterator[Edge]:
+        """Yield every declared route, in the order of the row."""
+        if self.next is not None:
+            yield Edge(self, "next", "", self.next)
+        for label, target in self.labels.items():
+            yield Edge(self, "label", label, target)
+        for kinds, error_target in self.errors:
+            if error_target is not None:
+                yield Edge(self, "error", " | ".join(kind.__name__ for kind in kinds), error_target)
+        if self.default_error is not None:
+            yield Edge(self, "error", "", self.default_error, default=True)
+        if self.over_limit is not None:
+            yield Edge(self, "over_limit", "", self.over_limit)
+
+    def unpaid(self) -> Iterator[Edge]:
+        """Yield the routes that can be followed from here without a round having been paid here.
+
+        A node that starts a round has paid once it is entered; but its limit is looked at before that. A
+        composite can fail before anything inside it was paid, so its error routes are free.
+        """
+        for edge in self.edges():
+            if self._is_free(edge.kind):
+                yield edge
+
+    def _is_free(self, kind: EdgeKind) -> bool:
+        if kind == "over_limit":
+            return True
+        if self.is_composite:
+            return self.passable or kind == "error"
+        return not self.starts_round
+
+
+class Plan:
+    """A flow as the walk, the check and the drawing see it. Frozen once constructed."""
+
+    __slots__ = (
+        "description",
+        "entry",
+        "name",
+        "node_timeout",
+        "nodes",
+        "on_error",
+        "passable",
+        "results",
+        "state",
+        "wanted_deps",
+    )
+
+    def __init__(self, name: str, nodes: dict[str, PlanNode], entry: PlanNode | None) -> None:
+        self.name = name
+        self.nodes = nodes
+        self.entry = entry
+        self.description = ""
+        self.node_timeout: float | None = None
+        self.on_error: PlanNode | None = None
+        self.passable = False
+        self.state: Any = entry.signature.state if entry is not None else Any
+        self.results: tuple[Any, ...] = tuple(
+            result for item in nodes.values() if item.completes for result in item.signature.results
+        )
+
+        self.wanted_deps: tuple[tuple[str, type], ...] = tuple(_wanted_deps(self))
+
+    def edges(self) -> Iterator[Edge]:
+        """Yield every declared route of every node, in the order of the rows."""
+        for item in self.nodes.values():
+            yield from item.edges()
+
+    def walk(self, prefix: str = "") -> Iterator[tuple[str, PlanNode]]:
+        """Yield every node with its path, those of sub-flows included: `answer`, `answer/repair`."""
+        for item in self.nodes.values():
+            path = f"{prefix}{item.id}"
+            yield path, item
+            if isinstance(item.definition, Subflow):
+                yield from item.definition.plan.walk(f"{path}/")
+
+
+def _wanted_deps(plan: Plan) -> Iterator[tuple[str, type]]:
+    """Yield what each node wants as deps, where it is a class; once for each class."""
+    seen: set[type] = set()
+    for item in plan.nodes.values():
+        inner: tuple[tuple[str, type], ...] = ()
+        if isinstance(item.definition, Subflow) and item.definition.deps is None:
+            inner = item.definition.plan.wanted_deps
+        wanted = item.signature.deps
+        own = [(item.id, wanted)] if isinstance(wanted, type) and wanted is not object else []
+        for path, kind in [*own, *((f"{item.id}/{below}", kind) for below, kind in inner)]:
+            if kind not in seen:
+                seen.add(kind)
+                yield path, kind

@@ -1,0 +1,218 @@
+"""The table of problems: every fault that the construction of a flow can find, with its remedy.
+
+The page of the reference is generated from this table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import Problem
+
+__all__ = ["PROBLEMS", "ProblemKind", "problem"]
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemKind:
+    """One kind of fault: `message` and `remedy` are templates; the examples are code."""
+
+    code: str
+    message: str
+    remedy: str
+    fault: str
+    mend: str
+
+
+def problem(code: str, where: str, **values: object) -> Problem:
+    """Return a problem of the given kind at the given place."""
+    kind = PROBLEMS[code]
+    return Problem(code, where, kind.message.format(**values), kind.remedy.format(**values))
+
+
+_KINDS = (
+    ProblemKind(
+        "no_rows",
+        "the flow has no rows",
+        "Give it at least one row; the first is the entry",
+        'Flow("empty")',
+        'Flow("one", finish)',
+    ),
+    ProblemKind(
+        "not_a_row",
+        "argument {number} is {value}, which is no node",
+        "Decorate the function with @node, or embed a flow with .as_node(...)",
+        'Flow("plain", lambda step: None)',
+        'Flow("plain", node(finish_function))',
+    ),
+    ProblemKind(
+        "bad_id",
+        "{id!r} cannot be an id",
+        "Use at least one character, and none of / # [ ] or line breaks",
+        'Flow("bad", finish.named("a/b"))',
+        'Flow("good", finish.named("a-b"))',
+    ),
+    ProblemKind(
+        "duplicate_id",
+        "{count} rows have this id",
+        "Write all routes of a node in one row, or give one of them another id with .named(...)",
+        'Flow("twice", start.to(finish), finish, finish)',
+        'Flow("once", start.to(finish), finish)',
+    ),
+    ProblemKind(
+        "two_definitions",
+        "two different nodes stand under this id",
+        "Give one of them another id with .named(...)",
+        'Flow("clash", start.to(finish), finish, other.named("finish"))',
+        'Flow("apart", start.to(finish).on_error(other), finish, other)',
+    ),
+    ProblemKind(
+        "unknown_target",
+        "its {kind} leads to {target!r}, which is no row of this flow",
+        "Add a row for {target!r}, or point the route at a row that is there",
+        'Flow("typo", start.to(finish))',
+        'Flow("listed", start.to(finish), finish)',
+    ),
+    ProblemKind(
+        "foreign_reference",
+        "its {kind} names {target!r}, but the row of that id is another node",
+        "Refer to the node that stands in the row, or rename one of them with .named(...)",
+        'Flow("foreign", start.to(other.named("finish")), finish)',
+        'Flow("same", start.to(finish), finish)',
+    ),
+    ProblemKind(
+        "routed_reference",
+        "its {kind} refers to {target!r} with routes or settings of its own",
+        "Refer to the bare node, and write its routes and settings in its own row",
+        'Flow("routed", start.to(finish.using(timeout=1)), finish)',
+        'Flow("bare", start.to(finish), finish.using(timeout=1))',
+    ),
+    ProblemKind(
+        "missing_annotation",
+        "{function} has {fault}",
+        "Annotate it: its annotations are its type",
+        'Flow("blank", node(lambda step: Complete(1)))',
+        'Flow("typed", finish)',
+    ),
+    ProblemKind(
+        "unreadable_annotation",
+        "{function}: {fault}",
+        "Annotate the step as Step[State] and the result as Continue, Continue[Literal[...]] or Complete[Result]",
+        'Flow("wrong", node(returns_text))',
+        'Flow("right", finish)',
+    ),
+    ProblemKind(
+        "mixed_continue",
+        "it continues with labels and without",
+        "Return a label each time, or never",
+        'Flow("mixed", node(mixed).to(a=finish), finish)',
+        'Flow("labelled", choose.to(a=finish, b=finish), finish)',
+    ),
+    ProblemKind(
+        "label_without_route",
+        "no route for the label {label!r}",
+        "Add it to the row: .to({label}=...)",
+        'Flow("half", choose.to(a=finish), finish)',
+        'Flow("full", choose.to(a=finish, b=finish), finish)',
+    ),
+    ProblemKind(
+        "route_without_label",
+        "a route for the label {label!r}, which the node never returns",
+        "Remove the route, or add the label to the node's annotation",
+        'Flow("more", choose.to(a=finish, b=finish, c=finish), finish)',
+        'Flow("fits", choose.to(a=finish, b=finish), finish)',
+    ),
+    ProblemKind(
+        "nowhere_to_go",
+        "it continues, and the row does not say where to",
+        "Add .to(next), or complete instead",
+        'Flow("sink", start)',
+        'Flow("led", start.to(finish), finish)',
+    ),
+    ProblemKind(
+        "route_without_continue",
+        "a plain route, but the node never returns a plain Continue()",
+        "Remove .to({target}), or route its labels by name",
+        'Flow("past", finish.to(other), other)',
+        'Flow("ends", finish)',
+    ),
+    ProblemKind(
+        "duplicate_route",
+        "two routes for {what}",
+        "Keep one of them",
+        'Flow("both", start.to(finish).to(other), finish, other)',
+        'Flow("one", start.to(finish).on_error(other), finish, other)',
+    ),
+    ProblemKind(
+        "unreachable",
+        "nothing leads to it",
+        "Add a route to it, or remove the row",
+        'Flow("orphan", start.to(finish), finish, other)',
+        'Flow("led", start.to(finish).on_error(other), finish, other)',
+    ),
+    ProblemKind(
+        "dead_end",
+        "no Complete can be reached from it",
+        "Add a route that leads to a node that completes",
+        'Flow("round", start.to(again), again.to(start))',
+        'Flow("out", start.to(choose), choose.to(a=start, b=finish), finish)',
+    ),
+    ProblemKind(
+        "unpaid_cycle",
+        "a cycle that no round is paid for: {cycle} (the part without a round boundary has {size})",
+        "Set starts_round=True on one of these nodes",
+        'Flow("free", start.to(ask), ask.to(choose), choose.to(a=ask, b=finish), finish)',
+        'Flow("paid", start.to(ask), ask.to(choose), choose.to(a=start, b=finish), finish)',
+    ),
+    ProblemKind(
+        "state_mismatch",
+        "it works on {state}, but the flow's state is {wanted}",
+        "Use a node for {wanted} or for a base class of it; a sub-flow takes enter= and leave=",
+        'Flow("states", start.to(stranger), stranger)',
+        'Flow("state", start.to(finish), finish)',
+    ),
+    ProblemKind(
+        "bad_state_type",
+        "{state} cannot be a state",
+        "Use a pydantic model or a dataclass",
+        'Flow("dict", node(on_a_dict))',
+        'Flow("model", finish)',
+    ),
+    ProblemKind(
+        "enter_without_leave",
+        "{given}= is given without {absent}=",
+        "Give both, or neither to share the state",
+        'Flow("half", inner.as_node("inner", state=State, enter=into))',
+        'Flow("both", inner.as_node("inner", state=State, enter=into, leave=back).to(finish), finish)',
+    ),
+    ProblemKind(
+        "enter_mismatch",
+        "enter {verb} {given}, but {wanted} is wanted",
+        "Make enter take the flow's state and return the state of the embedded flow",
+        'Flow("in", inner.as_node("inner", state=State, enter=wrong_into, leave=back).to(finish), finish)',
+        'Flow("in", inner.as_node("inner", state=State, enter=into, leave=back).to(finish), finish)',
+    ),
+    ProblemKind(
+        "leave_mismatch",
+        "leave takes {given}, but is given {wanted}",
+        "Make leave take the flow's state and every result that the embedded flow completes with",
+        'Flow("out", inner.as_node("inner", state=State, enter=into, leave=wrong_back).to(finish), finish)',
+        'Flow("out", inner.as_node("inner", state=State, enter=into, leave=back).to(finish), finish)',
+    ),
+    ProblemKind(
+        "retry_on_composite",
+        "a retry on a sub-flow",
+        "Put the retry on the nodes inside it that may fail",
+        'Flow("again", inner.as_node("inner").using(retry=Retry()).to(finish), finish)',
+        'Flow("inside", inner.as_node("inner").to(finish), finish)',
+    ),
+    ProblemKind(
+        "unknown_write",
+        "it declares that it writes {field!r}, which is no field of {state}",
+        "Name fields of the state in writes=",
+        'Flow("writes", start.to(scribe), scribe.to(finish), finish)',
+        'Flow("fields", start.to(finish), finish)',
+    ),
+)
+
+PROBLEMS: dict[str, ProblemKind] = {kind.code: kind for kind in _KINDS}
+"""Every kind of problem, by its code."""

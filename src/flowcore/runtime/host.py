@@ -1,0 +1,103 @@
+"""The host: the only way by which a walk reaches the world outside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from ..errors import Failure
+from ..frame import Frame
+from ..graph import PlanNode
+from ..outcome import Complete, Continue
+from ..state import Values
+from ..trace import RouteKind
+
+if TYPE_CHECKING:
+    from .walk import Walk
+
+__all__ = ["Done", "Ended", "Host", "Left", "Opened"]
+
+
+class Opened(NamedTuple):
+    """A visit that has begun: its first number in the run, and when."""
+
+    seq: int
+    at: float
+    round: int
+
+
+class Done(NamedTuple):
+    """How a visit's attempts ended: with an outcome and a patch, or with a failure.
+
+    `routable` says whether an error route may take the failure.
+    """
+
+    outcome: Continue[Any] | Complete[Any] | None
+    patch: Values | None = None
+    error: Exception | None = None
+    failure: Failure | None = None
+    routable: bool = True
+    attempts: int = 1
+    retried: tuple[Failure, ...] = ()
+    inner: Frame | None = None
+
+
+class Ended(NamedTuple):
+    """How a walk ended: completed with `value`, or with a failure. `values` is the last committed state."""
+
+    value: Any
+    values: Values
+    error: Exception | None = None
+    failure: Failure | None = None
+    routable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A visit that has ended, and the route by which the walk left it."""
+
+    frame: Frame
+    node: str
+    number: int
+    opened: Opened
+    done: Done
+    kind: RouteKind
+    label: str = ""
+    target: str = ""
+    why: Mapping[str, Any] | None = None
+    alternatives: tuple[str, ...] = ()
+
+
+class Host(Protocol):
+    """What a walk asks of the place that it runs in."""
+
+    def control(self) -> None:
+        """Return if the walk may go on. Raises `BudgetExhausted` when its time is over."""
+        ...
+
+    def begin(self, walk: Walk, item: PlanNode, number: int, charged: bool) -> Opened:
+        """Note that a visit begins."""
+        ...
+
+    def passed_by(self) -> Opened:
+        """Note that a node is over its limit and is not visited."""
+        ...
+
+    async def visit(
+        self, walk: Walk, item: PlanNode, number: int, values: Values, failure: Failure | None
+    ) -> Done:
+        """Run a node's function: draft, timeout and retries are inside."""
+        ...
+
+    async def commit(self, left: Left) -> None:
+        """Keep what a visit did. When this returns it is not lost."""
+        ...
+
+    def exhausted(self, walk: Walk, item: PlanNode, number: int, error: Exception) -> Failure:
+        """Note that a limit kept a node from being entered, and return that as a failure."""
+        ...
+
+    async def breathe(self) -> None:
+        """Let others run, if the last time is a few milliseconds ago."""
+        ...

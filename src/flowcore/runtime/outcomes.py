@@ -1,0 +1,61 @@
+"""Outcomes, decided: whether what a node returned is what it promised, and where it leads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import BudgetExhausted, ContractError, Failure, FlowcoreError
+from ..graph import PlanNode
+from ..outcome import Complete, Continue
+from ..types import is_value_of, type_name
+
+__all__ = ["as_failure", "checked", "is_routable", "unwrapped"]
+
+_UNROUTED = frozenset({"rounds", "seconds", "visits"})
+
+
+def checked(item: PlanNode, outcome: Any, where: str) -> Continue[Any] | Complete[Any]:
+    """Return the outcome if the node's annotation promises it. Raises `ContractError` otherwise."""
+    signature = item.signature
+    if type(outcome) is Continue:
+        label: str | None = outcome.label
+        if signature.plain if label is None else label in signature.labels:
+            return outcome
+        said = "Continue()" if label is None else f"Continue({label!r})"
+        raise ContractError(f"{where} returned {said}, which its annotation does not name")
+    if type(outcome) is Complete:
+        for result in signature.results:
+            if type(outcome.value) is result or is_value_of(outcome.value, result):
+                return outcome
+        names = " | ".join(type_name(result) for result in signature.results) or "nothing"
+        raise ContractError(
+            f"{where} completed with {type_name(type(outcome.value))}; its annotation says {names}"
+        )
+    raise ContractError(
+        f"{where} returned {_short(outcome)}: return Continue(), Continue(label) or Complete(value)"
+    )
+
+
+def is_routable(error: Exception) -> bool:
+    """Return whether an error route may take what a handler raised."""
+    if isinstance(error, ContractError):
+        return False
+    return not (isinstance(error, BudgetExhausted) and error.dimension in _UNROUTED)
+
+
+def unwrapped(error: Exception) -> Exception:
+    """Return the one exception inside a group of one, however deep; any other as it is."""
+    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
+
+
+def as_failure(error: Exception, path: str, attempts: int = 1) -> Failure:
+    """Return an exception as data."""
+    code = error.code if isinstance(error, FlowcoreError) else "exception"
+    return Failure(path, type_name(type(error)), code, str(error), attempts, error)
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

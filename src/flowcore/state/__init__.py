@@ -1,0 +1,6 @@
+"""State: drafts that a visit works on, and the patches that it leaves."""
+
+from .shape import Shape, Values, shape_of
+from .snapshot import same, snapshot
+
+__all__ = ["Shape", "Values", "same", "shape_of", "snapshot"]

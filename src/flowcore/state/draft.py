@@ -1,0 +1,114 @@
+"""Drafts: what a node holds in `step.state`. A field is copied when it is first read; the rest costs nothing.
+
+The class of a draft is made once per state type. It is a subclass, so that methods, properties and `isinstance`
+work as on the state itself. Fields that cannot change stand in the draft's dict from the start. Each other field
+has a descriptor that yields to the dict: found there, the dict wins; missing, the descriptor puts a copy there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABCMeta
+from collections.abc import Callable
+from typing import Any
+
+from pydantic import BaseModel
+
+from .snapshot import snapshot
+
+__all__ = ["draft_class", "written"]
+
+_BASE = "__flowcore_base__"
+
+
+class _Field:
+    """A field that is copied from the committed state when it is first read."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, draft: Any, owner: type) -> Any:
+        if draft is None:
+            raise AttributeError(self._name)
+        base: dict[str, Any] = object.__getattribute__(draft, _BASE)
+        if self._name not in base:
+            raise AttributeError(f"{owner.__name__!r} object has no attribute {self._name!r}")
+        value = snapshot(base[self._name])
+        object.__setattr__(draft, self._name, value)
+        return value
+
+
+def draft_class(cls: type, names: tuple[str, ...]) -> tuple[type, Any]:
+    """Return the class of drafts of `cls`, and the descriptor through which their own dict is reached."""
+    base = cls if _dict_of(cls) is not None else _with_dict(cls)
+    own_dict = _dict_of(base)
+    assert own_dict is not None
+
+    def whole(draft: Any) -> dict[str, Any]:
+        for name in names:
+            getattr(draft, name, None)
+        held: dict[str, Any] = own_dict.__get__(draft)
+        return held
+
+    body: dict[str, Any] = {name: _Field(name) for name in names}
+    body["__slots__"] = (_BASE,)
+    body["__module__"] = cls.__module__
+    body["__qualname__"] = cls.__qualname__
+
+    def named(_: Any) -> type:
+        return cls
+
+    def copied(draft: Any, *_: Any) -> Any:
+        return snapshot(draft)
+
+    def reduced(draft: Any, protocol: Any) -> Any:
+        return snapshot(draft).__reduce_ex__(protocol)
+
+    body["__dict__"] = property(whole, lambda draft, values: own_dict.__set__(draft, values))
+    body["__class__"] = property(named)
+    body["__setattr__"] = _setter(cls, frozenset(names))
+    body["__copy__"] = body["__deepcopy__"] = copied
+    body["__reduce_ex__"] = reduced
+    metaclass = type(base)
+    make = ABCMeta.__new__ if issubclass(metaclass, ABCMeta) else type.__new__
+    return make(metaclass, cls.__name__, (base,), body), own_dict
+
+
+def written(draft: Any, own_dict: Any) -> dict[str, Any]:
+    """Return the fields that a draft holds itself: the unchangeable ones and what was read or written."""
+    values: dict[str, Any] = own_dict.__get__(draft)
+    return values
+
+
+def _dict_of(cls: type) -> Any:
+    for base in cls.__mro__:
+        found = base.__dict__.get("__dict__")
+        if found is not None and base is not object:
+            return found
+    return None
+
+
+def _with_dict(cls: type) -> type:
+    return type(cls)(cls.__name__, (cls,), {"__module__": cls.__module__, "__qualname__": cls.__qualname__})
+
+
+def _setter(cls: type, names: frozenset[str]) -> Callable[[Any, str, Any], None]:
+    frozen = _is_frozen(cls)
+    own_setter: Any = cls.__setattr__
+
+    def set_attribute(draft: Any, name: str, value: Any) -> None:
+        if name in names and not frozen:
+            object.__setattr__(draft, name, value)
+        else:
+            own_setter(draft, name, value)
+
+    return set_attribute
+
+
+def _is_frozen(cls: type) -> bool:
+    if issubclass(cls, BaseModel):
+        return bool(cls.model_config.get("frozen")) or any(f.frozen for f in cls.model_fields.values())
+    parameters = getattr(cls, "__dataclass_params__", None)
+    return dataclasses.is_dataclass(cls) and bool(parameters and parameters.frozen)

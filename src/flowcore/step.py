@@ -1,0 +1,78 @@
+"""The step: what a node sees of its run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic
+
+from .errors import Failure
+from .scope import Scope
+from .types import GivenT, StateT
+
+__all__ = ["Step"]
+
+
+class Step(Generic[StateT, GivenT]):
+    """One visit, seen from inside its node.
+
+    `state` is a draft: what the node changes in it is kept when the node returns an outcome, and dropped
+    otherwise. `error` is the failure that an error route brought here, or None.
+    """
+
+    __slots__ = ("_deps", "_emit", "_path", "attempt", "error", "round", "run_id", "scope", "state", "visit")
+
+    state: StateT
+    """The draft of the state. A whole new state may be put in its place."""
+    error: Failure | None
+    """The failure of the node whose error route led here."""
+    run_id: str
+    """The id of the run."""
+    round: int
+    """The number of rounds that the run has started."""
+    visit: int
+    """How many times this node was entered in this walk, this one included."""
+    attempt: int
+    """The number of this attempt; 1 unless the node is retried."""
+    scope: Scope
+    """The budget that this visit spends."""
+
+    def __init__(
+        self,
+        state: StateT,
+        deps: Any = None,
+        *,
+        scope: Scope,
+        run_id: str = "",
+        path: str | Callable[[], str] = "",
+        round: int = 0,
+        visit: int = 1,
+        attempt: int = 1,
+        error: Failure | None = None,
+        emit: Callable[[str, object], None] | None = None,
+    ) -> None:
+        self.state = state
+        self._deps = deps
+        self.scope = scope
+        self.run_id = run_id
+        self._path = path
+        self.round = round
+        self.visit = visit
+        self.attempt = attempt
+        self.error = error
+        self._emit = emit
+
+    @property
+    def deps(self) -> GivenT:
+        """What was passed to the run as `deps`."""
+        value: GivenT = self._deps
+        return value
+
+    @property
+    def path(self) -> str:
+        """The path of this visit, such as `answer#1/repair#2`."""
+        return self._path if isinstance(self._path, str) else self._path()
+
+    def emit(self, name: str, data: object = None) -> None:
+        """Send an event of kind `custom` to whoever listens to the run. Costs nothing when nobody does."""
+        if self._emit is not None:
+            self._emit(name, data)

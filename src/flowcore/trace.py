@@ -1,0 +1,141 @@
+"""The trace: every visit of a run, in memory. One small tuple a visit; paths and objects are made when read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, overload
+
+from .errors import Failure
+from .frame import Frame
+from .scope import Usage
+
+__all__ = ["RouteKind", "Trace", "Visit", "VisitRecord"]
+
+RouteKind = Literal["next", "label", "error", "over_limit", "complete", "failed", "unfinished"]
+
+
+class VisitRecord(NamedTuple):
+    """A visit as it is kept: what `Visit` is made from."""
+
+    frame: Frame
+    node: str
+    number: int
+    inner: Frame | None
+    round: int
+    walk_round: int
+    attempts: int
+    kind: RouteKind
+    label: str
+    target: str
+    why: Mapping[str, Any] | None
+    patch: Mapping[str, Any] | None
+    value: Any
+    failure: Failure | None
+    retried: tuple[Failure, ...]
+    started: float
+    ended: float
+    first_seq: int
+    last_seq: int
+    budget: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One visit of a node.
+
+    `kind` says how it ended: by which kind of route it left (`next`, `label`, `error`, `over_limit`), or
+    `complete`, `failed` (no route took the failure), `unfinished` (the run ended first). `started` and `ended`
+    are seconds since the run began. `budget` is what the run had spent when the visit ended.
+    """
+
+    path: str
+    node: str
+    number: int
+    round: int
+    attempts: int
+    kind: RouteKind
+    label: str
+    target: str
+    why: Mapping[str, Any] | None
+    patch: Mapping[str, Any]
+    failure: Failure | None
+    retried: tuple[Failure, ...]
+    started: float
+    ended: float
+    budget: Usage
+
+
+class Trace(Sequence[Visit]):
+    """The visits of one run, in the order in which they began."""
+
+    def __init__(self, flow: str) -> None:
+        self.flow = flow
+        self.records: list[VisitRecord] = []
+        self.root: Frame | None = None
+        self._sorted = 0
+
+    def ordered(self) -> list[VisitRecord]:
+        """Return what is kept of each visit, in the order in which they began."""
+        if self._sorted != len(self.records):
+            self.records.sort(key=lambda record: record.first_seq)
+            self._sorted = len(self.records)
+        return self.records
+
+    @overload
+    def __getitem__(self, index: int) -> Visit: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Visit]: ...
+    def __getitem__(self, index: int | slice) -> Visit | list[Visit]:
+        found = self.ordered()[index]
+        return _visit(found) if isinstance(found, VisitRecord) else [_visit(record) for record in found]
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __iter__(self) -> Iterator[Visit]:
+        return map(_visit, self.ordered())
+
+    @property
+    def path(self) -> str:
+        """The nodes in the order they were visited: `draft > check > draft > check > deliver`.
+
+        A failed visit is marked with `!`, the visits of a sub-flow stand in brackets.
+        """
+        return _path(self.ordered(), self.root)
+
+
+def _visit(record: VisitRecord) -> Visit:
+    return Visit(
+        path=record.frame.path_of(record.node, record.number),
+        node=record.node,
+        number=record.number,
+        round=record.round,
+        attempts=record.attempts,
+        kind=record.kind,
+        label=record.label,
+        target=record.target,
+        why=record.why,
+        patch=record.patch or {},
+        failure=record.failure,
+        retried=record.retried,
+        started=record.started,
+        ended=record.ended,
+        budget=record.budget,
+    )
+
+
+def _path(records: Sequence[VisitRecord], root: Frame | None) -> str:
+    inside: dict[int, list[VisitRecord]] = {}
+    for record in records:
+        inside.setdefault(id(record.frame), []).append(record)
+
+    def words(frame: Frame | None) -> str:
+        return " > ".join(word(record) for record in inside.get(id(frame), ()))
+
+    def word(record: VisitRecord) -> str:
+        mark = "!" if record.failure is not None else ""
+        inner = words(record.inner) if record.inner is not None else ""
+        return f"{record.node}{mark}({inner})" if inner else f"{record.node}{mark}"
+
+    return words(root)

@@ -1,0 +1,158 @@
+"""A trace as text: one fact a line, no times and no ids, so that equal runs give equal text."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import enum
+import hashlib
+import os
+import pathlib
+import re
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel
+
+from .errors import Failure
+from .frame import Frame
+from .scope import Usage
+from .trace import Trace, VisitRecord
+from .types import type_name
+
+__all__ = ["ValuePrinter", "trace_text"]
+
+_LONGEST = 200
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+
+
+def trace_text(trace: Trace, *, status: str, failure: Failure | None, value: object, usage: Usage) -> str:
+    """Return the canonical text of a run."""
+    printer = ValuePrinter()
+    lines = [f"flow {trace.flow}", f"result {status}"]
+    if failure is not None:
+        lines.append(f"failure {printer.failure(failure)}")
+    elif status == "completed":
+        lines.append(f"value {printer.text(value)}")
+    inside: dict[int, list[VisitRecord]] = {}
+    for record in trace.ordered():
+        inside.setdefault(id(record.frame), []).append(record)
+    lines += ["", *_walk_lines(trace.root, inside, printer, ""), "", str(usage)]
+    return "\n".join(lines) + "\n"
+
+
+def _walk_lines(
+    frame: Frame | None, inside: Mapping[int, Sequence[VisitRecord]], printer: ValuePrinter, indent: str
+) -> list[str]:
+    lines: list[str] = []
+    shown = -1
+    for record in inside.get(id(frame), ()):
+        if record.walk_round != shown:
+            shown = record.walk_round
+            lines.append(f"{indent}round {shown}" if shown else f"{indent}before round 1")
+        lines += _visit_lines(record, inside, printer, f"{indent}  ")
+    return lines
+
+
+def _visit_lines(
+    record: VisitRecord, inside: Mapping[int, Sequence[VisitRecord]], printer: ValuePrinter, indent: str
+) -> list[str]:
+    name = record.node if record.number == 1 else f"{record.node}#{record.number}"
+    marks = []
+    if record.failure is not None:
+        marks.append("failed")
+    if record.attempts > 1:
+        marks.append(f"{record.attempts} attempts")
+    lines = [f"{indent}{name}" + (f"  [{', '.join(marks)}]" if marks else "")]
+    if record.inner is not None:
+        lines += _walk_lines(record.inner, inside, printer, f"{indent}  ")
+    lines += [f"{indent}  retried after {printer.failure(failure)}" for failure in record.retried]
+    if record.failure is not None:
+        lines.append(f"{indent}  error {printer.failure(record.failure)}")
+    lines += [
+        f"{indent}  + {field} = {printer.text(value)}" for field, value in sorted((record.patch or {}).items())
+    ]
+    if (way := _way(record, printer)) is not None:
+        lines.append(f"{indent}  -> {way}")
+    return lines
+
+
+def _way(record: VisitRecord, printer: ValuePrinter) -> str | None:
+    if record.kind == "complete":
+        return "end"
+    if not record.target:
+        return None
+    reasons = [f"error {record.label}"] if record.kind == "error" else []
+    if record.kind == "over_limit":
+        reasons.append("over limit")
+    if record.kind == "label":
+        reasons.append(record.label)
+    if record.why:
+        reasons.append(", ".join(f"{key} = {printer.text(record.why[key])}" for key in record.why))
+    return f"{record.target}  ({': '.join(reasons)})" if reasons else record.target
+
+
+class ValuePrinter:
+    """Prints values the same way in every run: sorted, rounded, and with numbers in place of ids."""
+
+    def __init__(self) -> None:
+        self._uuids: dict[uuid.UUID, int] = {}
+
+    def failure(self, failure: Failure) -> str:
+        """Return a failure as one line."""
+        message = _shortened(_stable(failure.message.replace("\n", " ")))
+        return f"{failure.type}: {message}" if message else failure.type
+
+    def text(self, value: Any) -> str:
+        """Return a value as one line."""
+        if isinstance(value, str):
+            return _shortened(_quoted(_stable(value)))
+        if isinstance(value, enum.Enum):
+            return f"{type(value).__name__}.{value.name}"
+        if isinstance(value, float):
+            return f"{value:.6g}"
+        if isinstance(value, uuid.UUID):
+            return f"<uuid {self._uuids.setdefault(value, len(self._uuids) + 1)}>"
+        if isinstance(value, datetime.date | datetime.time | datetime.timedelta):
+            return f"<{type(value).__name__}>"
+        if isinstance(value, pathlib.PurePath):
+            return _quoted(_stable(str(value)))
+        return self._nested(value)
+
+    def _nested(self, value: Any) -> str:
+        if isinstance(value, BaseModel):
+            return self._fields(
+                value.__class__, {name: getattr(value, name) for name in value.__class__.model_fields}
+            )
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            names = [entry.name for entry in dataclasses.fields(value)]
+            return self._fields(value.__class__, {name: getattr(value, name) for name in names})
+        if isinstance(value, Mapping):
+            pairs = sorted((self.text(key), self.text(item)) for key, item in value.items())
+            return "{" + ", ".join(f"{key}: {item}" for key, item in pairs) + "}"
+        if isinstance(value, set | frozenset):
+            return "{" + ", ".join(sorted(map(self.text, value))) + "}"
+        if isinstance(value, list | tuple):
+            inner = ", ".join(map(self.text, value))
+            return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
+        return _shortened(_stable(repr(value).replace("\n", " ")))
+
+    def _fields(self, cls: type, values: Mapping[str, Any]) -> str:
+        return f"{type_name(cls)}({', '.join(f'{name}={self.text(value)}' for name, value in values.items())})"
+
+
+def _quoted(text: str) -> str:
+    inner = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
+    return f'"{inner}"'
+
+
+def _stable(text: str) -> str:
+    return _ADDRESS.sub("", text).replace(f"{os.getcwd()}{os.sep}", "")
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= _LONGEST:
+        return text
+    mark = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{text[:_LONGEST]}... ({len(text)} characters, {mark})"
