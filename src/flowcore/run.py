@@ -15,7 +15,7 @@ from .errors import BudgetExhausted, ContractError, Failure
 from .events import RunCancelledEvent, RunCompleted, RunFailedEvent, RunStarted
 from .frame import Frame
 from .graph import Plan
-from .runtime import Ended, InProcessHost, Observer, ObserverQueue, Walk
+from .runtime import Ended, InProcessHost, Observer, ObserverQueue, Place, Walk
 from .scope import Budget, Scope, Usage
 from .scope.scope import scope_variable
 from .state import shape_of
@@ -98,7 +98,7 @@ class Run:
         self.seconds = seconds
         self.frame = Frame(plan.name)
         self.host.trace.root = self.frame
-        self.walk = Walk(plan, self.shape, self.frame, self.scope, deps, self.host)
+        self.walk = Walk(plan, Place(self.frame, self.shape, self.scope, deps), self.host)
 
     async def execute(self) -> RunResult[Any]:
         """Run to the end and return the result. Raises only what is no `Exception`: a cancellation goes on."""

@@ -2,15 +2,18 @@
 
 from .build import build_plan
 from .check import check_plan
-from .definition import Function, Subflow
+from .definition import Definition
 from .export import plan_data, plan_graph, plan_signature
+from .function import Function
 from .node import ErrorRoute, Node, NodeDecorator, Route, node
 from .plan import Edge, EdgeKind, Plan, PlanNode
 from .problems import PROBLEMS, ProblemKind
 from .signature import Signature, read_hints, signature_of_outcome
+from .subflow import Subflow
 
 __all__ = [
     "PROBLEMS",
+    "Definition",
     "Edge",
     "EdgeKind",
     "ErrorRoute",

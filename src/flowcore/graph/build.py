@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import Problem
-from .definition import Definition, Function
+from .function import Function
 from .node import UNSET, Node
 from .plan import Plan, PlanNode
 from .problems import problem
@@ -58,7 +58,7 @@ class _Builder:
                 self.add(problem("duplicate_id", id, count=count))
 
     def read(self, row: Node[Any, Any, Any, Any]) -> Signature:
-        definition: Definition = row.definition
+        definition = row.definition
         signature = definition.signature
         if signature.fault and isinstance(definition, Function):
             signature = read_signature(definition.fn, {})  # names that were defined since

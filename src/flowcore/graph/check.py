@@ -12,10 +12,10 @@ from typing import Any
 from ..errors import Problem
 from ..state.shape import is_state_type, shape_of
 from ..types import is_assignable, type_name
-from .definition import Subflow
 from .plan import Plan, PlanNode
 from .problems import problem
 from .signature import read_hints
+from .subflow import Subflow
 
 __all__ = ["check_plan"]
 
@@ -104,7 +104,7 @@ def _types(plan: Plan) -> list[Problem]:
 
 def _subflow(item: PlanNode, definition: Subflow) -> list[Problem]:
     if definition.enter is None or definition.leave is None:
-        if definition.shares_draft:
+        if definition.shares_state:
             return []
         given, absent = ("enter", "leave") if definition.enter is not None else ("leave", "enter")
         return [problem("enter_without_leave", item.id, given=given, absent=absent)]

@@ -1,67 +1,56 @@
-"""Definitions: what stands behind a node, apart from how a flow uses it."""
+"""The definition: what stands behind a node, apart from how a flow uses it."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any, ClassVar, Protocol
 
-from ..scope import Budget
 from .signature import Signature
 
-if TYPE_CHECKING:
-    from .plan import Plan
-
-__all__ = ["Definition", "Function", "Subflow", "is_async"]
+__all__ = ["Definition"]
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
-    """A node that is a function of one step."""
+class Definition(Protocol):
+    """What every kind of node tells of itself."""
 
-    fn: Callable[..., Any]
-    starts_round: bool | None = None
-    effects: bool = False
-    writes: tuple[str, ...] | None = None
-    description: str = ""
-    signature: Signature = field(default_factory=Signature, compare=False)
-    is_async: bool = field(default=True, compare=False)
+    kind: ClassVar[str]
+    is_composite: ClassVar[bool]
+    """Whether other nodes stand inside."""
 
-    kind = "function"
-
-
-@dataclass(frozen=True, slots=True)
-class Subflow:
-    """A node that is a flow of its own, paid from the same budget."""
-
-    plan: Plan
-    state: Any = None
-    enter: Callable[[Any], Any] | None = None
-    leave: Callable[[Any, Any], Any] | None = None
-    budget: Budget | None = None
-    deps: Callable[[Any], Any] | None = None
-    signature: Signature = field(default_factory=Signature, compare=False)
-
-    kind = "subflow"
-    starts_round = False
-    effects = False
-    writes = None
+    @property
+    def signature(self) -> Signature:
+        """What its annotations say."""
+        ...
 
     @property
     def description(self) -> str:
-        """The description of the embedded flow."""
-        return self.plan.description
+        """A sentence for readers and diagrams."""
+        ...
 
     @property
-    def shares_draft(self) -> bool:
-        """Whether the embedded flow works on the state of the flow around it."""
-        return self.enter is None and self.leave is None
+    def starts_round(self) -> bool | None:
+        """Whether each entry costs a round; None is for the flow to settle."""
+        ...
 
+    @property
+    def effects(self) -> bool:
+        """Whether it changes something outside."""
+        ...
 
-Definition = Function | Subflow
+    @property
+    def writes(self) -> tuple[str, ...] | None:
+        """The state fields it may change; None means any."""
+        ...
 
+    @property
+    def passable(self) -> bool:
+        """Whether it can be passed without a round being paid inside it."""
+        ...
 
-def is_async(fn: Callable[..., Any]) -> bool:
-    """Return whether a call of `fn` gives something to await."""
-    return inspect.iscoroutinefunction(fn) or inspect.iscoroutinefunction(getattr(fn, "__call__", None))  # noqa: B004
+    def wanted_deps(self) -> Iterator[tuple[str, Any]]:
+        """Yield what it and its insides want as deps, by path below it."""
+        ...
+
+    def walk(self, prefix: str) -> Iterator[tuple[str, Any]]:
+        """Yield the nodes inside, each with its path."""
+        ...

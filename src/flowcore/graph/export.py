@@ -7,8 +7,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ..types import type_name
-from .definition import Subflow
 from .plan import Edge, Plan, PlanNode
+from .subflow import Subflow
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -45,7 +45,7 @@ def _node_data(item: PlanNode) -> dict[str, Any]:
         "writes": None if definition.writes is None else list(definition.writes),
     }
     if isinstance(definition, Subflow):
-        data["shares_state"] = definition.shares_draft
+        data["shares_state"] = definition.shares_state
         data["flow"] = plan_data(definition.plan)
     return data
 

@@ -11,7 +11,8 @@ from ..outcome import Outcome
 from ..retry import Retry
 from ..step import Step
 from ..types import DepsT, LabelT, ResultT, StateT, is_error_type
-from .definition import Definition, Function, is_async
+from .definition import Definition
+from .function import Function, is_async
 from .signature import callers_names, read_signature
 
 __all__ = ["UNSET", "ErrorRoute", "Node", "NodeDecorator", "Route", "Unset", "node"]

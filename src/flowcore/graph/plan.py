@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 from ..retry import Retry
-from .definition import Definition, Function, Subflow
+from .definition import Definition
 from .signature import Signature
 
 __all__ = ["Edge", "EdgeKind", "Plan", "PlanNode"]
@@ -59,7 +59,7 @@ class PlanNode:
         self.signature = signature
         self.completes = signature.completes
         self.starts_round = False
-        self.passable = isinstance(definition, Function) or definition.plan.passable
+        self.passable = definition.passable
         self.next: PlanNode | None = None
         self.labels: dict[str, PlanNode] = {}
         self.errors: tuple[tuple[tuple[type[Exception], ...], PlanNode | None], ...] = ()
@@ -76,7 +76,7 @@ class PlanNode:
     @property
     def is_composite(self) -> bool:
         """Whether other nodes stand inside this one."""
-        return isinstance(self.definition, Subflow)
+        return self.definition.is_composite
 
     def error_target(self, error: Exception) -> PlanNode | None:
         """Return where `error` leads: the first route that matches, then the flow's default route."""
@@ -158,20 +158,14 @@ class Plan:
         for item in self.nodes.values():
             path = f"{prefix}{item.id}"
             yield path, item
-            if isinstance(item.definition, Subflow):
-                yield from item.definition.plan.walk(f"{path}/")
+            yield from item.definition.walk(f"{path}/")
 
 
 def _wanted_deps(plan: Plan) -> Iterator[tuple[str, type]]:
     """Yield what each node wants as deps, where it is a class; once for each class."""
-    seen: set[type] = set()
+    seen: set[type] = {object}
     for item in plan.nodes.values():
-        inner: tuple[tuple[str, type], ...] = ()
-        if isinstance(item.definition, Subflow) and item.definition.deps is None:
-            inner = item.definition.plan.wanted_deps
-        wanted = item.signature.deps
-        own = [(item.id, wanted)] if isinstance(wanted, type) and wanted is not object else []
-        for path, kind in [*own, *((f"{item.id}/{below}", kind) for below, kind in inner)]:
-            if kind not in seen:
-                seen.add(kind)
-                yield path, kind
+        for below, wanted in item.definition.wanted_deps():
+            if isinstance(wanted, type) and wanted not in seen:
+                seen.add(wanted)
+                yield f"{item.id}{below}", wanted

@@ -1,8 +1,8 @@
 """The walk, and the hosts that it runs in."""
 
-from .host import Ended, Host
+from .host import Ended, Host, Place
 from .inprocess import InProcessHost
 from .observers import Observer, ObserverQueue
 from .walk import Walk
 
-__all__ = ["Ended", "Host", "InProcessHost", "Observer", "ObserverQueue", "Walk"]
+__all__ = ["Ended", "Host", "InProcessHost", "Observer", "ObserverQueue", "Place", "Walk"]

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ..errors import Failure
 from ..frame import Frame
 from ..graph import PlanNode
 from ..outcome import Complete, Continue
-from ..state import Values
+from ..scope import Scope
+from ..state import Shape, Values
 from ..trace import RouteKind
 
-if TYPE_CHECKING:
-    from .walk import Walk
+__all__ = ["Done", "Ended", "Host", "Left", "Opened", "Place"]
 
-__all__ = ["Done", "Ended", "Host", "Left", "Opened"]
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a walk's visits take place: its frame, the shape of its state, the scope they spend, their deps."""
+
+    frame: Frame
+    shape: Shape
+    scope: Scope
+    deps: Any
 
 
 class Opened(NamedTuple):
@@ -76,7 +84,7 @@ class Host(Protocol):
         """Return if the walk may go on. Raises `BudgetExhausted` when its time is over."""
         ...
 
-    def begin(self, walk: Walk, item: PlanNode, number: int, charged: bool) -> Opened:
+    def begin(self, place: Place, item: PlanNode, number: int, charged: bool) -> Opened:
         """Note that a visit begins."""
         ...
 
@@ -85,7 +93,7 @@ class Host(Protocol):
         ...
 
     async def visit(
-        self, walk: Walk, item: PlanNode, number: int, values: Values, failure: Failure | None
+        self, place: Place, item: PlanNode, number: int, values: Values, failure: Failure | None
     ) -> Done:
         """Run a node's function: draft, timeout and retries are inside."""
         ...
@@ -94,7 +102,7 @@ class Host(Protocol):
         """Keep what a visit did. When this returns it is not lost."""
         ...
 
-    def exhausted(self, walk: Walk, item: PlanNode, number: int, error: Exception) -> Failure:
+    def exhausted(self, place: Place, item: PlanNode, number: int, error: Exception) -> Failure:
         """Note that a limit kept a node from being entered, and return that as a failure."""
         ...
 

@@ -19,10 +19,9 @@ from ..scope import Scope
 from ..state import Values, snapshot
 from ..step import Step
 from ..trace import Trace
-from .host import Done, Left, Opened
+from .host import Done, Left, Opened, Place
 from .outcomes import as_failure, checked, is_routable, unwrapped
 from .record import Recorder
-from .walk import Walk
 
 __all__ = ["InProcessHost"]
 
@@ -64,9 +63,9 @@ class InProcessHost:
         limit = (self.ends_at or 0.0) - self.record.began
         return BudgetExhausted("seconds", limit, self.clock.monotonic() - self.record.began)
 
-    def begin(self, walk: Walk, item: PlanNode, number: int, charged: bool) -> Opened:
+    def begin(self, place: Place, item: PlanNode, number: int, charged: bool) -> Opened:
         """Note that a visit begins."""
-        return self.record.begin(walk.frame, item, number, charged)
+        return self.record.begin(place.frame, item, number, charged)
 
     def passed_by(self) -> Opened:
         """Note that a node is over its limit and is not visited."""
@@ -76,9 +75,9 @@ class InProcessHost:
         """Add the visit to the trace."""
         self.record.finish(left)
 
-    def exhausted(self, walk: Walk, item: PlanNode, number: int, error: Exception) -> Failure:
+    def exhausted(self, place: Place, item: PlanNode, number: int, error: Exception) -> Failure:
         """Note the limit that was reached."""
-        failure = as_failure(error, walk.frame.path_of(item.id, number))
+        failure = as_failure(error, place.frame.path_of(item.id, number))
         if isinstance(error, BudgetExhausted):
             self.record.exhausted(error, failure.path)
         return failure
@@ -91,20 +90,20 @@ class InProcessHost:
             self._breath = self.clock.monotonic()
 
     async def visit(
-        self, walk: Walk, item: PlanNode, number: int, values: Values, failure: Failure | None
+        self, place: Place, item: PlanNode, number: int, values: Values, failure: Failure | None
     ) -> Done:
         """Run the node's function until it returns an outcome or is out of attempts."""
         retried: tuple[Failure, ...] = ()
         attempt = 1
         while True:
-            draft = walk.shape.draft(values)
-            step = self._step(walk, item, number, draft, failure, attempt)
+            draft = place.shape.draft(values)
+            step = self._step(place, item, number, draft, failure, attempt)
             try:
-                outcome, patch = await self._attempt(walk, item, step, values)
+                outcome, patch = await self._attempt(place, item, step, values)
                 return Done(outcome, patch, attempts=attempt, retried=retried)
             except Exception as raised:
                 error = unwrapped(raised)
-                known = as_failure(error, walk.frame.path_of(item.id, number), attempt)
+                known = as_failure(error, place.frame.path_of(item.id, number), attempt)
             if isinstance(error, BudgetExhausted):
                 self.record.exhausted(error, known.path)
             routable = is_routable(error)
@@ -130,23 +129,23 @@ class InProcessHost:
         return not thread_lost and item.retry.wants(error, attempt)
 
     def _step(
-        self, walk: Walk, item: PlanNode, number: int, draft: Any, failure: Failure | None, attempt: int
+        self, place: Place, item: PlanNode, number: int, draft: Any, failure: Failure | None, attempt: int
     ) -> Step[Any, Any]:
         return Step(
             draft,
-            walk.deps,
-            scope=walk.scope,
+            place.deps,
+            scope=place.scope,
             run_id=self.record.run_id,
-            path=partial(walk.frame.path_of, item.id, number),
+            path=partial(place.frame.path_of, item.id, number),
             round=self.record.round,
             visit=number,
             attempt=attempt,
             error=failure,
-            emit=partial(self.record.custom, (walk.frame, item.id, number)),
+            emit=partial(self.record.custom, (place.frame, item.id, number)),
         )
 
     async def _attempt(
-        self, walk: Walk, item: PlanNode, step: Step[Any, Any], values: Values
+        self, place: Place, item: PlanNode, step: Step[Any, Any], values: Values
     ) -> tuple[Any, Values | None]:
         if item.timeout is None:
             returned = await self._call(item, step)
@@ -156,7 +155,7 @@ class InProcessHost:
         outcome = checked(item, returned, where)
         if type(outcome) is Complete and outcome.value is step.state:
             outcome = Complete(snapshot(outcome.value))
-        patch = walk.shape.difference(step.state, values, item.id)
+        patch = place.shape.difference(step.state, values, item.id)
         writes = item.definition.writes
         if patch and writes is not None and (undeclared := sorted(set(patch) - set(writes))):
             raise ContractError(f"{where} changed {', '.join(undeclared)}, which its writes= does not name")

@@ -6,17 +6,14 @@ be replayed.
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..errors import BudgetExhausted, ContractError, Failure
 from ..frame import Frame
 from ..graph import Plan, PlanNode, Subflow
 from ..outcome import Complete, Continue
-from ..scope import Scope
 from ..scope.scope import scope_variable
-from ..state import Shape, Values, shape_of
+from ..state import Values, shape_of
 from ..types import type_name
-from .host import Done, Ended, Host, Left
+from .host import Done, Ended, Host, Left, Opened, Place
 from .outcomes import as_failure, checked, is_routable
 
 __all__ = ["Walk"]
@@ -25,14 +22,15 @@ __all__ = ["Walk"]
 class Walk:
     """One walk through one flow. A sub-flow is a walk inside a walk."""
 
-    __slots__ = ("deps", "frame", "host", "plan", "scope", "shape", "values")
+    __slots__ = ("deps", "frame", "host", "place", "plan", "scope", "shape", "values")
 
-    def __init__(self, plan: Plan, shape: Shape, frame: Frame, scope: Scope, deps: Any, host: Host) -> None:
+    def __init__(self, plan: Plan, place: Place, host: Host) -> None:
         self.plan = plan
-        self.shape = shape
-        self.frame = frame
-        self.scope = scope
-        self.deps = deps
+        self.place = place
+        self.frame = place.frame
+        self.shape = place.shape
+        self.scope = place.scope
+        self.deps = place.deps
         self.host = host
         self.values: Values = {}
 
@@ -48,17 +46,17 @@ class Walk:
             try:
                 over = self._enter(item, number)
             except BudgetExhausted as error:
-                return Ended(None, values, error, host.exhausted(self, item, number, error), routable=False)
+                return Ended(None, values, error, host.exhausted(self.place, item, number, error), routable=False)
             if over is not None:
                 left = Left(frame, item.id, number, host.passed_by(), _SKIPPED, "over_limit", target=over.id)
                 await host.commit(left)
                 item = over
                 continue
-            opened = host.begin(self, item, number, item.starts_round)
+            opened = host.begin(self.place, item, number, item.starts_round)
             if type(item.definition) is Subflow:
                 done = await self._subflow(item, item.definition, number, values)
             else:
-                done = await host.visit(self, item, number, values, failure)
+                done = await host.visit(self.place, item, number, values, failure)
             if done.patch:
                 self.values = values = {**values, **done.patch}
             left, following = self._route(item, number, opened, done)
@@ -80,7 +78,7 @@ class Walk:
             self.frame.rounds += 1
         return None
 
-    def _route(self, item: PlanNode, number: int, opened: Any, done: Done) -> tuple[Left, PlanNode | None]:
+    def _route(self, item: PlanNode, number: int, opened: Opened, done: Done) -> tuple[Left, PlanNode | None]:
         """Decide where the walk goes on; None says that it ends here."""
         frame, outcome = self.frame, done.outcome
         if type(outcome) is Complete:
@@ -139,13 +137,13 @@ class Walk:
         scope = self.scope if definition.budget is None else self.scope.narrow(definition.budget, path=frame.path)
         deps = self.deps if definition.deps is None else definition.deps(self.deps)
         if definition.enter is None:
-            return Walk(plan, self.shape, frame, scope, deps, self.host), values
+            return Walk(plan, Place(frame, self.shape, scope, deps), self.host), values
         state = definition.enter(self.shape.draft(values))
         wanted = plan.state
         if isinstance(wanted, type) and not isinstance(state, wanted):
             raise ContractError(f"{frame.path}: enter returned {type_name(type(state))}, not {wanted.__name__}")
         shape = shape_of(state.__class__)
-        return Walk(plan, shape, frame, scope, deps, self.host), shape.values(state)
+        return Walk(plan, Place(frame, shape, scope, deps), self.host), shape.values(state)
 
     def _leave(self, item: PlanNode, definition: Subflow, frame: Frame, values: Values, ended: Ended) -> Done:
         if definition.leave is None:
