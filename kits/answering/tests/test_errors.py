@@ -146,9 +146,7 @@ async def test_a_generator_that_is_not_async_leaves_the_run(kit: Kit) -> None:
 @pytest.mark.behaviour("S2-74")
 @pytest.mark.parametrize("port", PORTS)
 @pytest.mark.parametrize("error", [PermissionError("refused"), ReadFailed("disk"), ContractError("broken")])
-async def test_errors_of_these_families_leave_the_run_as_they_are(
-    kit: Kit, port: str, error: Exception
-) -> None:
+async def test_errors_of_these_families_leave_the_run_as_they_are(kit: Kit, port: str, error: Exception) -> None:
     flow, fallback = flow_with(kit, port, error, propagate=(PermissionError, ReadFailed))
     delivered: list[Any] = []
     with pytest.raises(type(error)) as caught:

@@ -111,9 +111,7 @@ async def test_a_run_that_cannot_generate_costs_nothing(kit: Kit) -> None:
 
 async def test_no_items_give_no_answers(kit: Kit) -> None:
     fallback = kit.Port(kit.words())
-    run = await kit.run(
-        answer_flow(generate=kit.Port(kit.drafts()), fallback=fallback), AnswerState(items=())
-    )
+    run = await kit.run(answer_flow(generate=kit.Port(kit.drafts()), fallback=fallback), AnswerState(items=()))
     assert (run.value.items, run.usage.rounds, fallback.calls) == ((), 0, [])
 
 

@@ -28,9 +28,7 @@ async def test_the_repairer_is_told_what_is_wrong(kit: Kit) -> None:
     repair = kit.Port(kit.drafts())
     generate = kit.Port([kit.draft("a"), kit.poor("b")])
     review = kit.Port(kit.verdicts(a=Review.failed("not what was asked")), kit.verdicts())
-    run = await kit.run(
-        answer_flow(generate=generate, repair=repair, review=review), kit.state("a", "b", "c")
-    )
+    run = await kit.run(answer_flow(generate=generate, repair=repair, review=review), kit.state("a", "b", "c"))
     items, drafts, faults = repair.calls[0]
     assert [each.id for each in items] == ["a", "b", "c"]
     assert drafts == {"a": kit.draft("a"), "b": kit.poor("b")}
@@ -45,21 +43,15 @@ async def test_the_repairer_is_told_what_is_wrong(kit: Kit) -> None:
 async def test_reviews_come_first_so_that_one_repair_redoes_all_that_fails(kit: Kit) -> None:
     repair, generate = kit.Port(kit.drafts()), kit.Port(kit.drafts("b"))
     review = kit.Port(kit.verdicts(a=Review.failed("wrong")), kit.verdicts())
-    run = await kit.run(
-        answer_flow(generate=generate, repair=repair, review=review), kit.state("a", "b", "c")
-    )
+    run = await kit.run(answer_flow(generate=generate, repair=repair, review=review), kit.state("a", "b", "c"))
     path = "prepare > generate > check > review > repair > check > review > finalize"
     assert run.trace.path == path
     assert (repair.asked, review.asked) == ([["a", "b"]], [["a", "c"], ["a", "b"]])
 
 
 @pytest.mark.behaviour("S2-59")
-@pytest.mark.parametrize(
-    ("most", "rounds", "repairs"), [(1, 9, 1), (0, 9, 0), (3, 9, 3), (5, 2, 1), (5, 1, 0)]
-)
-async def test_the_tighter_of_max_repairs_and_rounds_wins(
-    kit: Kit, most: int, rounds: int, repairs: int
-) -> None:
+@pytest.mark.parametrize(("most", "rounds", "repairs"), [(1, 9, 1), (0, 9, 0), (3, 9, 3), (5, 2, 1), (5, 1, 0)])
+async def test_the_tighter_of_max_repairs_and_rounds_wins(kit: Kit, most: int, rounds: int, repairs: int) -> None:
     repair, fallback = kit.Port(kit.drafts("a")), kit.Port(kit.words())
     flow = answer_flow(generate=kit.Port(kit.drafts("a")), repair=repair, fallback=fallback, max_repairs=most)
     run = await kit.run(flow, kit.state("a", "b"), budget=Budget(rounds=rounds))

@@ -9,17 +9,9 @@ from typing import Any
 import pytest
 
 from flowcore_answering import ItemDraft, Review
-from flowcore_answering.standing import (
-    Rules,
-    Standing,
-    after_check,
-    after_review,
-    answer_in_place,
-    judge,
-    standing_of,
-    wants_repair,
-    why_not,
-)
+from flowcore_answering.delivery import answer_in_place, why_not
+from flowcore_answering.routes import after_check, after_review, wants_repair
+from flowcore_answering.standing import Rules, Standing, judge, standing_of
 
 PASSED, FAILED, AWAY = Review.passed(), Review.failed("wrong"), Review.unavailable("closed")
 
@@ -133,9 +125,7 @@ def test_no_words_are_blocked(kit: Kit, draft: ItemDraft | None) -> None:
         ({"reviews": AWAY}, None, "review unavailable: closed"),
     ],
 )
-def test_why_an_item_was_not_answered(
-    kit: Kit, found: dict[str, Any], failed: str | None, reason: str
-) -> None:
+def test_why_an_item_was_not_answered(kit: Kit, found: dict[str, Any], failed: str | None, reason: str) -> None:
     state = kit.state("a")
     for field, value in found.items():
         setattr(state, field, {"a": value})

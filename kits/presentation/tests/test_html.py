@@ -62,9 +62,7 @@ def test_lines_are_kept(make: Any) -> None:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(hostile=st.text(alphabet="<>&\"'/=! -scriptb\n;#x1") | st.just("<script>alert('1')</script>"))
 def test_no_text_opens_a_tag_or_an_entity(make: Any, hostile: str) -> None:
-    result = make(
-        ("a", "answered", hostile + ".", [(hostile, hostile)], ""), ("b", "blocked", "", [], hostile)
-    )
+    result = make(("a", "answered", hostile + ".", [(hostile, hostile)], ""), ("b", "blocked", "", [], hostile))
     reader = Reader(to_html(result, questions={"a": hostile}))
     assert {tag for tag, _ in reader.tags} <= {"section", "article", "h3", "h4", "p", "br", "sup", "ol", "li"}
     assert " ".join(f"{hostile}.".split()) in " ".join(reader.text.split())

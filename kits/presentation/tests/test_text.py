@@ -79,9 +79,7 @@ def test_no_text_can_pass_for_a_label_or_a_source(make: Any) -> None:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(text=st.text(), reason=st.text(), source=st.text(), where=st.text(), question=st.text())
-def test_any_text_is_harmless(
-    make: Any, text: str, reason: str, source: str, where: str, question: str
-) -> None:
+def test_any_text_is_harmless(make: Any, text: str, reason: str, source: str, where: str, question: str) -> None:
     result = make(("a", "answered", text, [(source, where)], ""), ("b", "blocked", text, [], reason))
     shown = to_text(result, questions={"a": question})
     assert not {c for c in shown if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp")} - {"\n"}

@@ -1,4 +1,4 @@
-"""The seven nodes: they ask the ports and write down what came back; `standing` decides what follows."""
+"""The seven nodes: they ask the ports and write down what came back; `routes` decides what follows."""
 
 from __future__ import annotations
 
@@ -7,20 +7,11 @@ from typing import Literal, Never
 from flowcore import Complete, Continue, Node, Step, node
 from flowcore_answering.answers import AnswerResult
 from flowcore_answering.checks import find_faults
+from flowcore_answering.delivery import answer_in_place, deliver, why_not
 from flowcore_answering.replies import drafts_of, fallbacks_of, reply_of, reviews_of
 from flowcore_answering.reviews import Review
-from flowcore_answering.standing import (
-    after_check,
-    after_review,
-    answer_in_place,
-    deliver,
-    faults_for_repair,
-    items_that_are,
-    standings_of,
-    tally,
-    wants_repair,
-    why_not,
-)
+from flowcore_answering.routes import after_check, after_review
+from flowcore_answering.standing import faults_for_repair, items_that_are, standings_of, tally
 from flowcore_answering.state import AnswerState
 from flowcore_answering.work import Work
 
@@ -78,8 +69,7 @@ def check_node(
         # A reviewer that was away may be back by now, so it is asked again.
         state.reviews = {id: made for id, made in state.reviews.items() if made.verdict != "unavailable"}
         standings = standings_of(state, work.rules)
-        due = wants_repair(standings.values(), repairs=state.repairs, rules=work.rules)
-        may_repair = due and work.may_invoke(step)
+        may_repair = work.may_repair(step, standings.values())
         why = {**tally(standings), "may_repair": may_repair}
         return Continue(after_check(standings.values(), may_repair=may_repair), why=why)
 
@@ -99,8 +89,7 @@ def review_node(work: Work) -> Node[AnswerState, object, Literal["finalize", "re
         for item_id, made in reviews_of(reply, items).items():
             _take_review(state, item_id, made)
         standings = standings_of(state, work.rules)
-        due = wants_repair(standings.values(), repairs=state.repairs, rules=work.rules)
-        may_repair = due and work.may_invoke(step)
+        may_repair = work.may_repair(step, standings.values())
         why = {**tally(standings), "may_repair": may_repair}
         return Continue(after_review(standings.values(), may_repair=may_repair), why=why)
 
@@ -140,8 +129,7 @@ def fallback_node(work: Work) -> Node[AnswerState, object, None, Never]:
             words = fallbacks_of(await reply_of("fallback", work.fallback(items)), items)
             failed = None if step.error is None else step.error.type
             state.substitutes = {
-                item.id: answer_in_place(item, words.get(item.id), why_not(item, state, failed))
-                for item in items
+                item.id: answer_in_place(item, words.get(item.id), why_not(item, state, failed)) for item in items
             }
         return Continue()
 

@@ -39,9 +39,7 @@ class AnswerState(BaseModel):
         counts = Counter(item.id for item in self.items)
         twice = [item_id for item_id, count in counts.items() if count > 1]
         if twice:
-            raise ValueError(
-                f"items share the id {', '.join(map(repr, twice))}; give each item an id of its own"
-            )
+            raise ValueError(f"items share the id {', '.join(map(repr, twice))}; give each item an id of its own")
         return self
 
     def ready(self) -> tuple[AnswerItem, ...]:

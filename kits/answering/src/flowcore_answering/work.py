@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from flowcore import Step
 from flowcore.errors import ContractError
 from flowcore_answering.checks import Check
 from flowcore_answering.ports import CanInvoke, Fallback, Generator, Repairer, Reviewer
-from flowcore_answering.standing import Rules
+from flowcore_answering.routes import wants_repair
+from flowcore_answering.standing import Rules, Standing
 from flowcore_answering.state import AnswerState
 
 __all__ = ["Work"]
@@ -38,6 +39,11 @@ class Work:
         """Ask whether one more generation or repair can be paid: by the app's word or the scope's."""
         ask = step.scope.can_invoke if self.can_invoke is None else self.can_invoke
         return ask(requests=self.requests, rounds=1)
+
+    def may_repair(self, step: Step[AnswerState], standings: Collection[Standing]) -> bool:
+        """Ask whether a repair is due and can be paid. Where none is due, nobody is asked."""
+        due = wants_repair(standings, repairs=step.state.repairs, rules=self.rules)
+        return due and self.may_invoke(step)
 
 
 def _refuse_misfit(name: str, port: Callable[..., object], count: int) -> None:
