@@ -35,9 +35,7 @@ class Clock(Protocol):
 class SystemClock:
     """Real time."""
 
-    def monotonic(self) -> float:
-        """Return `time.monotonic()`."""
-        return time.monotonic()
+    monotonic = staticmethod(time.monotonic)
 
     def utcnow(self) -> datetime:
         """Return the time of day in UTC."""

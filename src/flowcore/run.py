@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Generic, Literal
 
 import anyio
@@ -85,17 +86,10 @@ class Run:
         _check_deps(plan, deps)
         self.scope = Scope(budget, parent=scope_variable.get(None))
         self.queues = [ObserverQueue(observer) for observer in observers]
-        began = self.clock.monotonic()
-        seconds = _seconds(self.scope.budget, deadline, self.clock)
-        self.host = InProcessHost(
-            plan.name,
-            run_id if run_id is not None else uuid.uuid4().hex,
-            self.scope,
-            self.clock,
-            None if seconds is None else began + seconds,
-            [queue.put for queue in self.queues],
-        )
-        self.seconds = seconds
+        self.scope.start(self.clock.monotonic(), _seconds(self.scope.budget, deadline, self.clock))
+        id = run_id if run_id is not None else uuid.uuid4().hex
+        listeners = [queue.put for queue in self.queues]
+        self.host = InProcessHost(plan.name, id, self.scope, self.clock, listeners)
         self.frame = Frame(plan.name)
         self.host.trace.root = self.frame
         self.walk = Walk(plan, Place(self.frame, self.shape, self.scope, deps), self.host)
@@ -132,16 +126,10 @@ class Run:
         return self._settle(ended)
 
     async def _timed(self) -> Ended:
-        if self.seconds is None:
+        if self.scope.ends_at is None:
             return await self.walk.run(self.values)
-        with self.clock.timeout(max(self.seconds, 0)) as cancel:
-            ended = await self.walk.run(self.values)
-            if not cancel.cancel_called:
-                return ended
-        error = self.host.out_of_time()
-        self.host.record.exhausted(error, "")
-        failure = Failure("", "BudgetExhausted", error.code, str(error), 1, error)
-        return Ended(None, self.walk.values, error, failure, routable=False)
+        walk = partial(self.walk.run, self.values)
+        return await self.host.bounded(self.scope, walk, lambda: self.walk.values)
 
     def _settle(self, ended: Ended) -> RunResult[Any]:
         record = self.host.record

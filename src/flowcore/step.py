@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Generic
 
 from .errors import Failure
+from .frame import Frame
 from .scope import Scope
 from .types import GivenT, StateT
 
@@ -19,7 +20,7 @@ class Step(Generic[StateT, GivenT]):
     otherwise. `error` is the failure that an error route brought here, or None.
     """
 
-    __slots__ = ("_deps", "_emit", "_path", "attempt", "error", "round", "run_id", "scope", "state", "visit")
+    __slots__ = ("_deps", "_place", "_tell", "attempt", "error", "round", "run_id", "scope", "state", "visit")
 
     state: StateT
     """The draft of the state. A whole new state may be put in its place."""
@@ -40,26 +41,25 @@ class Step(Generic[StateT, GivenT]):
         self,
         state: StateT,
         deps: Any = None,
-        *,
-        scope: Scope,
+        scope: Scope | None = None,
         run_id: str = "",
-        path: str | Callable[[], str] = "",
+        place: str | tuple[Frame, str, int] = "",
         round: int = 0,
         visit: int = 1,
         attempt: int = 1,
         error: Failure | None = None,
-        emit: Callable[[str, object], None] | None = None,
+        tell: Callable[[Any, str, object], None] | None = None,
     ) -> None:
         self.state = state
         self._deps = deps
-        self.scope = scope
+        self.scope = scope if scope is not None else Scope()
         self.run_id = run_id
-        self._path = path
+        self._place = place
         self.round = round
         self.visit = visit
         self.attempt = attempt
         self.error = error
-        self._emit = emit
+        self._tell = tell
 
     @property
     def deps(self) -> GivenT:
@@ -70,9 +70,10 @@ class Step(Generic[StateT, GivenT]):
     @property
     def path(self) -> str:
         """The path of this visit, such as `answer#1/repair#2`."""
-        return self._path if isinstance(self._path, str) else self._path()
+        place = self._place
+        return place if isinstance(place, str) else place[0].path_of(place[1], place[2])
 
     def emit(self, name: str, data: object = None) -> None:
         """Send an event of kind `custom` to whoever listens to the run. Costs nothing when nobody does."""
-        if self._emit is not None:
-            self._emit(name, data)
+        if self._tell is not None:
+            self._tell(self._place, name, data)

@@ -37,7 +37,7 @@ class VisitRecord(NamedTuple):
     ended: float
     first_seq: int
     last_seq: int
-    budget: Usage
+    counters: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def _visit(record: VisitRecord) -> Visit:
         retried=record.retried,
         started=record.started,
         ended=record.ended,
-        budget=record.budget,
+        budget=Usage.of(record.counters),
     )
 
 

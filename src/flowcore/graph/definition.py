@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Protocol
 
 from .signature import Signature
@@ -16,6 +16,16 @@ class Definition(Protocol):
     kind: ClassVar[str]
     is_composite: ClassVar[bool]
     """Whether other nodes stand inside."""
+
+    @property
+    def fn(self) -> Callable[..., Any] | None:
+        """The function to call; None for a composite."""
+        ...
+
+    @property
+    def is_async(self) -> bool:
+        """Whether a call gives something to await."""
+        ...
 
     @property
     def signature(self) -> Signature:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final, Generic, Literal, Protocol, overload
 
@@ -85,7 +85,7 @@ class Node(Generic[StateT, DepsT, LabelT, ResultT]):
         found += [Route(label, _node(other, self.id)) for label, other in labels.items()]
         if not found:
             raise TypeError(f"{self.id}.to(): name a target, or targets by label")
-        return replace(self, routes=(*self.routes, *found))
+        return self._with(routes=(*self.routes, *found))
 
     def on_error(
         self, target: Node[StateT, Any, Any, Any] | None, /, *types: type[Exception]
@@ -99,11 +99,11 @@ class Node(Generic[StateT, DepsT, LabelT, ResultT]):
             if not is_error_type(kind):
                 raise TypeError(f"{self.id}.on_error(): {kind!r} is no subclass of Exception")
         route = ErrorRoute(types, None if target is None else _node(target, self.id))
-        return replace(self, errors=(*self.errors, route))
+        return self._with(errors=(*self.errors, route))
 
     def over_limit(self, target: Node[StateT, Any, Any, Any], /) -> Node[StateT, DepsT, LabelT, ResultT]:
         """Go to `target`, instead of failing, when `max_visits` is used up."""
-        return replace(self, limit=_node(target, self.id))
+        return self._with(limit=_node(target, self.id))
 
     def using(
         self,
@@ -120,8 +120,7 @@ class Node(Generic[StateT, DepsT, LabelT, ResultT]):
             raise ValueError(f"{self.id}.using(timeout={timeout!r}): give seconds above zero, or None")
         if max_visits is not None and max_visits < 0:
             raise ValueError(f"{self.id}.using(max_visits={max_visits!r}): give zero or more")
-        return replace(
-            self,
+        return self._with(
             timeout=self.timeout if timeout is UNSET else timeout,
             retry=self.retry if retry is None else retry,
             max_visits=self.max_visits if max_visits is None else max_visits,
@@ -129,7 +128,11 @@ class Node(Generic[StateT, DepsT, LabelT, ResultT]):
 
     def named(self, id: str, /) -> Node[StateT, DepsT, LabelT, ResultT]:
         """Return the node under another id: one function may stand in a flow more than once."""
-        return replace(self, id=id)
+        return self._with(id=id)
+
+    def _with(self, **changes: Any) -> Node[StateT, DepsT, LabelT, ResultT]:
+        fields: dict[str, Any] = {name: getattr(self, name) for name in self.__slots__}
+        return Node(**{**fields, **changes})
 
     @property
     def is_reference(self) -> bool:

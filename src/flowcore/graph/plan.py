@@ -39,8 +39,10 @@ class PlanNode:
         "definition",
         "errors",
         "faulty",
+        "fn",
         "id",
         "index",
+        "is_async",
         "labels",
         "max_visits",
         "next",
@@ -56,6 +58,8 @@ class PlanNode:
         self.id = id
         self.index = index
         self.definition = definition
+        self.fn = definition.fn
+        self.is_async = definition.is_async
         self.signature = signature
         self.completes = signature.completes
         self.starts_round = False

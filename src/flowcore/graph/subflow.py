@@ -29,6 +29,16 @@ class Subflow:
     signature: Signature = field(default_factory=Signature, compare=False)
 
     @property
+    def fn(self) -> None:
+        """A sub-flow has no function."""
+        return None
+
+    @property
+    def is_async(self) -> bool:
+        """A walk is always awaited."""
+        return True
+
+    @property
     def description(self) -> str:
         """The description of the embedded flow."""
         return self.plan.description

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -10,7 +10,7 @@ from ..errors import Failure
 from ..frame import Frame
 from ..graph import PlanNode
 from ..outcome import Complete, Continue
-from ..scope import Scope
+from ..scope import Budget, Scope
 from ..state import Shape, Values
 from ..trace import RouteKind
 
@@ -61,8 +61,7 @@ class Ended(NamedTuple):
     routable: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Left:
+class Left(NamedTuple):
     """A visit that has ended, and the route by which the walk left it."""
 
     frame: Frame
@@ -80,8 +79,8 @@ class Left:
 class Host(Protocol):
     """What a walk asks of the place that it runs in."""
 
-    def control(self) -> None:
-        """Return if the walk may go on. Raises `BudgetExhausted` when its time is over."""
+    def control(self, scope: Scope) -> bool:
+        """Return whether others wait to run. Raises `BudgetExhausted` when the walk's time is over."""
         ...
 
     def begin(self, place: Place, item: PlanNode, number: int, charged: bool) -> Opened:
@@ -106,6 +105,16 @@ class Host(Protocol):
         """Note that a limit kept a node from being entered, and return that as a failure."""
         ...
 
+    def narrowed(self, scope: Scope, budget: Budget, path: str) -> Scope:
+        """Return a scope inside `scope` whose time begins now."""
+        ...
+
+    async def bounded(
+        self, scope: Scope, walk: Callable[[], Awaitable[Ended]], values: Callable[[], Values]
+    ) -> Ended:
+        """Run a walk within the seconds of its scope. Out of time, it is cancelled and has failed."""
+        ...
+
     async def breathe(self) -> None:
-        """Let others run, if the last time is a few milliseconds ago."""
+        """Let others run."""
         ...

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import anyio
@@ -13,13 +12,13 @@ import anyio.to_thread
 from ..clock import Clock
 from ..errors import BudgetExhausted, ContractError, Failure, NodeTimeout
 from ..events import Event
-from ..graph import Function, PlanNode
+from ..graph import PlanNode
 from ..outcome import Complete
-from ..scope import Scope
+from ..scope import Budget, Scope
 from ..state import Values, snapshot
 from ..step import Step
 from ..trace import Trace
-from .host import Done, Left, Opened, Place
+from .host import Done, Ended, Left, Opened, Place
 from .outcomes import as_failure, checked, is_routable, unwrapped
 from .record import Recorder
 
@@ -27,24 +26,19 @@ __all__ = ["InProcessHost"]
 
 _BREATH = 0.003
 """Seconds after which a walk that never waits lets others run."""
+_THREADS = 40
+"""Worker threads that one run uses at most."""
 
 
 class InProcessHost:
     """Where a flow runs when nothing else is said: in the caller's event loop, on asyncio or trio."""
 
     def __init__(
-        self,
-        flow: str,
-        run_id: str,
-        scope: Scope,
-        clock: Clock,
-        ends_at: float | None,
-        listeners: Sequence[Callable[[Event], None]],
+        self, flow: str, run_id: str, scope: Scope, clock: Clock, listeners: Sequence[Callable[[Event], None]]
     ) -> None:
-        self.scope = scope
         self.clock = clock
-        self.ends_at = ends_at
         self.record = Recorder(flow, run_id, scope, clock, listeners)
+        self._monotonic = clock.monotonic
         self._breath = clock.monotonic()
         self._limiter: anyio.CapacityLimiter | None = None
 
@@ -53,15 +47,16 @@ class InProcessHost:
         """The visits so far."""
         return self.record.trace
 
-    def control(self) -> None:
-        """Return if there is time left. Raises `BudgetExhausted` otherwise."""
-        if self.ends_at is not None and self.clock.monotonic() >= self.ends_at:
-            raise self.out_of_time()
+    def control(self, scope: Scope) -> bool:
+        """Return whether it is time to let others run. Raises `BudgetExhausted` when the time is over."""
+        now = self._monotonic()
+        scope.check_time(now)
+        return now - self._breath > _BREATH
 
-    def out_of_time(self) -> BudgetExhausted:
-        """Return the error that says that the run's time is used up."""
-        limit = (self.ends_at or 0.0) - self.record.began
-        return BudgetExhausted("seconds", limit, self.clock.monotonic() - self.record.began)
+    async def breathe(self) -> None:
+        """Pass through the event loop once."""
+        await anyio.lowlevel.checkpoint()
+        self._breath = self._monotonic()
 
     def begin(self, place: Place, item: PlanNode, number: int, charged: bool) -> Opened:
         """Note that a visit begins."""
@@ -82,106 +77,118 @@ class InProcessHost:
             self.record.exhausted(error, failure.path)
         return failure
 
-    async def breathe(self) -> None:
-        """Pass through the event loop if this walk has not let go of it for some milliseconds."""
-        now = self.clock.monotonic()
-        if now - self._breath > _BREATH:
-            await anyio.lowlevel.checkpoint()
-            self._breath = self.clock.monotonic()
+    def narrowed(self, scope: Scope, budget: Budget, path: str) -> Scope:
+        """Return a scope inside `scope` whose time begins now."""
+        inner = scope.narrow(budget, path=path)
+        inner.start(self._monotonic(), budget.seconds)
+        return inner
+
+    async def bounded(
+        self, scope: Scope, walk: Callable[[], Awaitable[Ended]], values: Callable[[], Values]
+    ) -> Ended:
+        """Run a walk within its seconds. Out of time it is cancelled, and has failed."""
+        now = self._monotonic()
+        with self.clock.timeout(max(0.0, (scope.ends_at or now) - now)) as cancel:
+            ended = await walk()
+            if not cancel.cancel_called:
+                return ended
+        now = max(self._monotonic(), scope.ends_at or now)
+        error = BudgetExhausted("seconds", (scope.ends_at or now) - scope.began, now - scope.began, scope.path)
+        self.record.exhausted(error, scope.path)
+        return Ended(None, values(), error, as_failure(error, scope.path), routable=False)
 
     async def visit(
         self, place: Place, item: PlanNode, number: int, values: Values, failure: Failure | None
     ) -> Done:
         """Run the node's function until it returns an outcome or is out of attempts."""
+        where = (place.frame, item.id, number)
+        record = self.record
         retried: tuple[Failure, ...] = ()
         attempt = 1
         while True:
-            draft = place.shape.draft(values)
-            step = self._step(place, item, number, draft, failure, attempt)
+            step: Step[Any, Any] = Step(
+                place.shape.draft(values), place.deps, place.scope, record.run_id, where, record.round,
+                number, attempt, failure, record.custom,
+            )  # fmt: skip
             try:
-                outcome, patch = await self._attempt(place, item, step, values)
-                return Done(outcome, patch, attempts=attempt, retried=retried)
+                if item.timeout is None and item.is_async and item.fn is not None:
+                    returned = await item.fn(step)
+                else:
+                    returned = await self._call_within(item, step)
+                return _accepted(place, item, step, values, returned, attempt, retried)
             except Exception as raised:
                 error = unwrapped(raised)
-                known = as_failure(error, place.frame.path_of(item.id, number), attempt)
+            known = as_failure(error, step.path, attempt)
             if isinstance(error, BudgetExhausted):
-                self.record.exhausted(error, known.path)
-            routable = is_routable(error)
-            if not self._again(item, error, attempt, routable):
-                lost = item.definition.effects and isinstance(error, NodeTimeout)
-                return Done(None, None, error, known, routable and not lost, attempt, retried)
-            self.record.retrying(known)
+                record.exhausted(error, known.path)
+            if not _again(item, error, attempt):
+                return Done(None, None, error, known, _may_be_routed(item, error), attempt, retried)
+            record.retrying(known)
             retried = (*retried, known)
-            pause = item.retry.pause(attempt) if item.retry is not None else 0.0
-            if pause > 0:
-                await self.clock.sleep(pause)
-            self.control()
+            await self._pause(place.scope, item, attempt)
             attempt += 1
 
-    def _again(self, item: PlanNode, error: Exception, attempt: int, routable: bool) -> bool:
-        if item.retry is None or not routable or item.definition.effects or isinstance(error, BudgetExhausted):
-            return False
-        thread_lost = (
-            isinstance(error, NodeTimeout)
-            and isinstance(item.definition, Function)
-            and not item.definition.is_async
-        )
-        return not thread_lost and item.retry.wants(error, attempt)
-
-    def _step(
-        self, place: Place, item: PlanNode, number: int, draft: Any, failure: Failure | None, attempt: int
-    ) -> Step[Any, Any]:
-        return Step(
-            draft,
-            place.deps,
-            scope=place.scope,
-            run_id=self.record.run_id,
-            path=partial(place.frame.path_of, item.id, number),
-            round=self.record.round,
-            visit=number,
-            attempt=attempt,
-            error=failure,
-            emit=partial(self.record.custom, (place.frame, item.id, number)),
-        )
-
-    async def _attempt(
-        self, place: Place, item: PlanNode, step: Step[Any, Any], values: Values
-    ) -> tuple[Any, Values | None]:
-        if item.timeout is None:
-            returned = await self._call(item, step)
+    async def _pause(self, scope: Scope, item: PlanNode, attempt: int) -> None:
+        seconds = item.retry.pause(attempt) if item.retry is not None else 0.0
+        if seconds > 0:
+            await self.clock.sleep(seconds)
         else:
-            returned = await self._call_within(item, step, item.timeout)
-        where = step.path if type(returned) is not Complete or item.definition.writes is not None else item.id
-        outcome = checked(item, returned, where)
-        if type(outcome) is Complete and outcome.value is step.state:
-            outcome = Complete(snapshot(outcome.value))
-        patch = place.shape.difference(step.state, values, item.id)
-        writes = item.definition.writes
-        if patch and writes is not None and (undeclared := sorted(set(patch) - set(writes))):
-            raise ContractError(f"{where} changed {', '.join(undeclared)}, which its writes= does not name")
-        return outcome, patch
+            await self.breathe()
+        self.control(scope)
 
     async def _call(self, item: PlanNode, step: Step[Any, Any]) -> Any:
-        definition = item.definition
-        assert isinstance(definition, Function)
-        if definition.is_async:
-            return await definition.fn(step)
+        assert item.fn is not None  # a composite is walked, not called
+        if item.is_async:
+            return await item.fn(step)
         if self._limiter is None:
-            self._limiter = anyio.CapacityLimiter(40)
-        return await anyio.to_thread.run_sync(definition.fn, step, abandon_on_cancel=True, limiter=self._limiter)
+            self._limiter = anyio.CapacityLimiter(_THREADS)
+        return await anyio.to_thread.run_sync(item.fn, step, abandon_on_cancel=True, limiter=self._limiter)
 
-    async def _call_within(self, item: PlanNode, step: Step[Any, Any], seconds: float) -> Any:
-        began = self.clock.monotonic()
-        late = NodeTimeout(step.path, seconds)
+    async def _call_within(self, item: PlanNode, step: Step[Any, Any]) -> Any:
+        if item.timeout is None:
+            return await self._call(item, step)
+        began = self._monotonic()
         returned: Any = None
         raised: Exception | None = None
-        with self.clock.timeout(seconds) as cancel:
+        with self.clock.timeout(item.timeout) as cancel:
             try:
                 returned = await self._call(item, step)
             except Exception as error:
                 raised = error
-        if cancel.cancel_called or self.clock.monotonic() - began >= seconds:
-            raise late from raised
+        # The scope says whether it was late, not the exception: a node may swallow what stops it.
+        if cancel.cancel_called or self._monotonic() - began >= item.timeout:
+            raise NodeTimeout(step.path, item.timeout) from raised
         if raised is not None:
             raise raised
         return returned
+
+
+def _accepted(
+    place: Place,
+    item: PlanNode,
+    step: Step[Any, Any],
+    values: Values,
+    returned: Any,
+    attempt: int,
+    retried: tuple[Failure, ...],
+) -> Done:
+    outcome = checked(item, returned, step)
+    if type(outcome) is Complete and outcome.value is step.state:
+        outcome = Complete(snapshot(outcome.value))
+    patch = place.shape.difference(step.state, values, step)
+    writes = item.definition.writes
+    if patch and writes is not None and (undeclared := sorted(set(patch) - set(writes))):
+        raise ContractError(f"{step.path} changed {', '.join(undeclared)}, which its writes= does not name")
+    return Done(outcome, patch, None, None, True, attempt, retried)
+
+
+def _again(item: PlanNode, error: Exception, attempt: int) -> bool:
+    if item.retry is None or item.definition.effects or isinstance(error, BudgetExhausted | ContractError):
+        return False
+    thread_lost = isinstance(error, NodeTimeout) and not item.is_async
+    return not thread_lost and item.retry.wants(error, attempt)
+
+
+def _may_be_routed(item: PlanNode, error: Exception) -> bool:
+    # A node with effects that timed out may have done its work. Nobody knows, so no route goes on from there.
+    return is_routable(error) and not (item.definition.effects and isinstance(error, NodeTimeout))

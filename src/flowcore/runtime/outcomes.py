@@ -7,14 +7,16 @@ from typing import Any
 from ..errors import BudgetExhausted, ContractError, Failure, FlowcoreError
 from ..graph import PlanNode
 from ..outcome import Complete, Continue
+from ..state import HasPath
 from ..types import is_value_of, type_name
 
 __all__ = ["as_failure", "checked", "is_routable", "unwrapped"]
 
+
 _UNROUTED = frozenset({"rounds", "seconds", "visits"})
 
 
-def checked(item: PlanNode, outcome: Any, where: str) -> Continue[Any] | Complete[Any]:
+def checked(item: PlanNode, outcome: Any, where: HasPath) -> Continue[Any] | Complete[Any]:
     """Return the outcome if the node's annotation promises it. Raises `ContractError` otherwise."""
     signature = item.signature
     if type(outcome) is Continue:
@@ -22,17 +24,17 @@ def checked(item: PlanNode, outcome: Any, where: str) -> Continue[Any] | Complet
         if signature.plain if label is None else label in signature.labels:
             return outcome
         said = "Continue()" if label is None else f"Continue({label!r})"
-        raise ContractError(f"{where} returned {said}, which its annotation does not name")
+        raise ContractError(f"{where.path} returned {said}, which its annotation does not name")
     if type(outcome) is Complete:
         for result in signature.results:
             if type(outcome.value) is result or is_value_of(outcome.value, result):
                 return outcome
         names = " | ".join(type_name(result) for result in signature.results) or "nothing"
         raise ContractError(
-            f"{where} completed with {type_name(type(outcome.value))}; its annotation says {names}"
+            f"{where.path} completed with {type_name(type(outcome.value))}; its annotation says {names}"
         )
     raise ContractError(
-        f"{where} returned {_short(outcome)}: return Continue(), Continue(label) or Complete(value)"
+        f"{where.path} returned {_short(outcome)}: return Continue(), Continue(label) or Complete(value)"
     )
 
 

@@ -52,6 +52,12 @@ class Usage:
     cost: float = 0.0
     seconds: float = 0.0
 
+    @classmethod
+    def of(cls, counters: tuple[float, ...]) -> Usage:
+        """Return the usage that stands in a scope's counters."""
+        rounds, requests, tool_calls, tokens, cost = counters
+        return cls(int(rounds), int(requests), int(tool_calls), int(tokens), float(cost))
+
     def __str__(self) -> str:
         words = [_count(self.rounds, "round")]
         if self.requests:

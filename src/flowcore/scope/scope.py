@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from contextvars import ContextVar, Token
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from ..errors import BudgetExhausted
 from .budget import COUNTED, Budget, Usage
@@ -47,7 +47,7 @@ class Scope:
     `async with Scope(Budget(requests=3)):` works without any flow.
     """
 
-    __slots__ = ("_chain", "_lock", "_token", "_used", "budget", "parent", "path")
+    __slots__ = ("_chain", "_lock", "_token", "_used", "began", "budget", "ends_at", "parent", "path")
 
     def __init__(self, budget: Budget | None = None, *, parent: Scope | None = None, path: str = "") -> None:
         self.budget = budget if budget is not None else Budget()
@@ -57,6 +57,19 @@ class Scope:
         self._lock: threading.Lock = parent._lock if parent is not None else threading.Lock()
         self._chain: tuple[Scope, ...] = (self, *(parent._chain if parent is not None else ()))
         self._token: Token[Scope] | None = None
+        self.began = 0.0
+        self.ends_at: float | None = None
+
+    def start(self, now: float, seconds: float | None) -> None:
+        """Begin to count time: from `now`, on the host's clock, for `seconds`."""
+        self.began = now
+        self.ends_at = None if seconds is None else now + seconds
+
+    def check_time(self, now: float) -> None:
+        """Return if there is time left. Raises `BudgetExhausted` for the first scope that has none."""
+        for scope in self._chain:
+            if scope.ends_at is not None and now >= scope.ends_at:
+                raise BudgetExhausted("seconds", scope.ends_at - scope.began, now - scope.began, scope.path)
 
     def narrow(self, budget: Budget, *, path: str = "") -> Scope:
         """Return a scope inside this one. It can only be tighter: this one's limits still hold."""
@@ -71,16 +84,12 @@ class Scope:
         with self._lock:
             for scope in self._chain:
                 scope._check(amounts)
-            for scope in self._chain:
-                for dimension, amount in amounts.items():
-                    scope._used[dimension] += amount
+            self._count(amounts)
 
     def add(self, **amounts: float) -> None:
         """Count what was used already, over the limit or not: the next charge is what gets refused."""
         with self._lock:
-            for scope in self._chain:
-                for dimension, amount in amounts.items():
-                    scope._used[dimension] += amount
+            self._count(amounts)
 
     def can_invoke(self, *, requests: int = 1, rounds: int = 0) -> bool:
         """Return whether that much could be charged now. Reads the real counters each time."""
@@ -96,8 +105,7 @@ class Scope:
     @property
     def used(self) -> Usage:
         """What this scope and everything beneath it has spent. `seconds` is the host's to fill in."""
-        values: dict[str, Any] = {name: int(self._used[name]) for name in COUNTED if name != "cost"}
-        return Usage(**values, cost=float(self._used["cost"]))
+        return Usage.of(self.counters)
 
     @property
     def remaining(self) -> dict[str, float | None]:
@@ -117,6 +125,16 @@ class Scope:
         """Pay for one model request, then run the body that sends it. Raises `BudgetExhausted` before it."""
         self.charge(requests=1)
         yield Request(self)
+
+    @property
+    def counters(self) -> tuple[float, ...]:
+        """What was spent, in the order of the counted dimensions."""
+        return tuple(self._used.values())
+
+    def _count(self, amounts: dict[str, float]) -> None:
+        for scope in self._chain:
+            for dimension, amount in amounts.items():
+                scope._used[dimension] += amount
 
     def _check(self, amounts: dict[str, float]) -> None:
         for dimension, amount in amounts.items():

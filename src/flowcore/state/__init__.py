@@ -1,6 +1,6 @@
 """State: drafts that a visit works on, and the patches that it leaves."""
 
-from .shape import Shape, Values, shape_of
+from .shape import HasPath, Shape, Values, shape_of
 from .snapshot import same, snapshot
 
-__all__ = ["Shape", "Values", "same", "shape_of", "snapshot"]
+__all__ = ["HasPath", "Shape", "Values", "same", "shape_of", "snapshot"]

@@ -10,7 +10,7 @@ import types
 import typing
 import uuid
 from functools import lru_cache
-from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, Protocol, Union, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
@@ -19,10 +19,20 @@ from ..types import adapter_of, type_name
 from .draft import draft_class, written
 from .snapshot import ATOMS, same, snapshot
 
-__all__ = ["Shape", "Values", "is_state_type", "shape_of"]
+__all__ = ["HasPath", "Shape", "Values", "is_state_type", "shape_of"]
 
 Values = dict[str, Any]
 """A committed state: its fields by name. Never changed in place."""
+
+
+class HasPath(Protocol):
+    """Whatever knows its path: it is asked for it only when something is wrong."""
+
+    @property
+    def path(self) -> str:
+        """The path of a visit."""
+        ...
+
 
 _EAGER: Final = frozenset(
     {
@@ -48,7 +58,7 @@ class Shape:
         hints = _hints(cls)
         self.names = tuple(hints)
         self._lazy = tuple(name for name, hint in hints.items() if not _is_eager(hint))
-        self._plain = {name: hint for name, hint in hints.items() if not self.is_model and hint in _EAGER}
+        self._plain = {name: hint for name, hint in hints.items() if hint in _EAGER and _is_unchecked(cls, name)}
         self._adapters: dict[str, TypeAdapter[Any]] = {}
         self._draft, self._own_dict = draft_class(cls, self.names)
 
@@ -77,7 +87,7 @@ class Shape:
             _fill_slots(made, self.cls, set(values))
         return made
 
-    def difference(self, state: Any, values: Values, where: str) -> Values | None:
+    def difference(self, state: Any, values: Values, where: HasPath) -> Values | None:
         """Return the fields that a draft (or a state put in its place) changed, checked and copied, or None.
 
         Raises `ContractError` for a value that does not fit its field.
@@ -88,7 +98,7 @@ class Shape:
             held = {name: getattr(state, name) for name in self.names if hasattr(state, name)}
         else:
             raise ContractError(
-                f"{where}: step.state was set to {type_name(type(state))}, not {self.cls.__name__}"
+                f"{where.path}: step.state was set to {type_name(type(state))}, not {self.cls.__name__}"
             )
         changed: Values | None = None
         for name, value in held.items():
@@ -101,15 +111,14 @@ class Shape:
                 changed[name] = value
         return None if changed is None else self._check(changed, values, where)
 
-    def _check(self, changed: Values, values: Values, where: str) -> Values:
+    def _check(self, changed: Values, values: Values, where: HasPath) -> Values:
+        if all(self._plain.get(name) is type(value) for name, value in changed.items()):
+            return changed
         if self.is_model:
             return self._check_model(changed, values, where)
-        for name, value in changed.items():
-            if self._plain.get(name) is not type(value):
-                changed[name] = self._check_field(name, value, where)
-        return changed
+        return {name: self._check_field(name, value, where) for name, value in changed.items()}
 
-    def _check_field(self, name: str, value: Any, where: str) -> Any:
+    def _check_field(self, name: str, value: Any, where: HasPath) -> Any:
         adapter = self._adapters.get(name)
         if adapter is None:
             adapter = self._adapters[name] = adapter_of(_hints(self.cls)[name])
@@ -118,7 +127,7 @@ class Shape:
         except ValidationError as error:
             raise _misfit(self.cls, name, error, where) from None
 
-    def _check_model(self, changed: Values, values: Values, where: str) -> Values:
+    def _check_model(self, changed: Values, values: Values, where: HasPath) -> Values:
         merged = {**values, **changed}
         model = _new(self.cls)
         object.__setattr__(model, "__dict__", merged.copy())
@@ -169,6 +178,17 @@ def _is_eager(hint: Any) -> bool:
     return isinstance(hint, type) and (hint in _EAGER or hint in ATOMS or issubclass(hint, enum.Enum))
 
 
+def _is_unchecked(cls: Any, name: str) -> bool:
+    """Return whether a value of exactly the annotated class is valid in this field, whatever it is."""
+    if not issubclass(cls, BaseModel):
+        return True
+    made = cls.__pydantic_decorators__
+    if made.field_validators or made.model_validators or made.validators or made.root_validators:
+        return False
+    shapes_text = any(key.startswith("str_") for key in cls.model_config)
+    return not shapes_text and not cls.model_fields[name].metadata
+
+
 def _new(cls: Any) -> Any:
     return cls.__new__(cls)
 
@@ -180,8 +200,8 @@ def _fill_slots(model: Any, cls: Any, names: set[str]) -> None:
     object.__setattr__(model, "__pydantic_private__", private or None)
 
 
-def _misfit(cls: type, name: str, error: ValidationError, where: str) -> ContractError:
+def _misfit(cls: type, name: str, error: ValidationError, where: HasPath) -> ContractError:
     first = error.errors(include_url=False)[0]
     inner = "".join(f"[{part!r}]" if not isinstance(part, str) else f".{part}" for part in first["loc"])
     place = inner.removeprefix(".") if inner.startswith(f".{name}") else f"{name}{inner}"
-    return ContractError(f"{where}: {cls.__name__}.{place} does not fit: {first['msg']}")
+    return ContractError(f"{where.path}: {cls.__name__}.{place} does not fit: {first['msg']}")
