@@ -3,6 +3,7 @@
 Checked before they run, bounded while they run, seen after they ran.
 """
 
+from .app import App
 from .errors import (
     BudgetExhausted,
     ContractError,
@@ -26,6 +27,7 @@ from .trace import Trace, Visit
 __version__ = "0.1.0"
 
 __all__ = [
+    "App",
     "Budget",
     "BudgetExhausted",
     "Complete",

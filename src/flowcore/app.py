@@ -1,0 +1,65 @@
+"""The app: what a command needs to run a flow for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic
+
+from pydantic import TypeAdapter
+
+from .flow import Flow
+from .scope import Budget
+from .types import DepsT, ResultT, StateT
+
+__all__ = ["App", "present_value"]
+
+_VALUES: TypeAdapter[Any] = TypeAdapter(Any)
+
+
+def present_value(value: object) -> str:
+    """Return a value as text: a text as it stands, everything else as JSON, what JSON cannot say as `repr`."""
+    if isinstance(value, str):
+        return value
+    return _VALUES.dump_json(value, indent=2, fallback=repr).decode()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class App(Generic[StateT, DepsT, ResultT]):
+    """Flows, with what it takes to run them from a text and to show what came out.
+
+    `flowcore run` and `flowcore check` load it by its place: `module:name`, or the `app.py` of a folder.
+
+    Args:
+        flows: The flows for one kind of state. The first one is the one that runs; all are checked.
+        state: Makes the state of a run from what a person typed. It may raise: then nothing runs.
+        deps: Makes what the nodes get as `step.deps`. Called once for each command that runs something, before
+            its first run, in the event loop; not at all by commands that only look.
+        budget: The limits of each run; by default 25 rounds and nothing else.
+        present: Makes the text for a person from the value that a run completed with. By default a text stands
+            as it is, and everything else as JSON.
+        line: Makes the line for programs from the id of a question and the value: data for JSON. By default
+            `{"id": id, "answers": [{"text": ..., "citations": [], "status": "answered"}]}`.
+
+    Raises:
+        ValueError: There is no flow, or two have the same name.
+    """
+
+    flows: Sequence[Flow[StateT, DepsT, ResultT]]
+    state: Callable[[str], StateT]
+    deps: Callable[[], DepsT] | None = None
+    budget: Budget | None = None
+    present: Callable[[ResultT], str] = present_value
+    line: Callable[[str, ResultT], Mapping[str, Any]] | None = None
+
+    def __post_init__(self) -> None:
+        names = [flow.name for flow in self.flows]
+        if not names:
+            raise ValueError("App(flows=[]): give at least one flow; the first is the one that runs")
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"App(flows=...): two flows are named {twice[0]!r}; give each a name of its own")
+
+    @property
+    def flow(self) -> Flow[StateT, DepsT, ResultT]:
+        """The flow that runs: the first one."""
+        return self.flows[0]

@@ -1,0 +1,123 @@
+"""DOT: the drawing as text for Graphviz, and what pictures are laid out from.
+
+A way to or from a sub-flow is clipped at its frame; in the text it joins the dots inside, since DOT knows no
+edge of a cluster.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+import graphviz  # type: ignore[import-untyped]  # pyright: ignore[reportMissingTypeStubs]
+
+from .colours import LIGHT
+from .drawing import Drawing, DrawnEdge, DrawnFrame, DrawnNode
+from .words import shown
+
+__all__ = ["dot_text"]
+
+_GRAPH = {
+    "compound": "true",
+    "newrank": "true",
+    "fontname": "Arial",
+    "fontsize": "12",
+    "nodesep": "0.35",
+    "ranksep": "0.45",
+    "pad": "0.2",
+    "bgcolor": LIGHT.panel,
+}
+_NODE = {
+    "shape": "box",
+    "style": "rounded",
+    "fontname": "Arial",
+    "fontsize": "13",
+    "margin": "0.18,0.09",
+    "height": "0.42",
+    "color": LIGHT.line,
+    "fontcolor": LIGHT.text,
+    "penwidth": "1.3",
+}
+_EDGE = {
+    "fontname": "Arial",
+    "fontsize": "11",
+    "color": LIGHT.line,
+    "fontcolor": LIGHT.soft_text,
+    "penwidth": "1.2",
+    "arrowsize": "0.75",
+}
+_FRAME = {"style": "rounded,dotted", "color": LIGHT.frame, "fontcolor": LIGHT.soft_text, "labeljust": "l"}
+_DOTS = {
+    "start": {"shape": "circle", "style": "filled", "fillcolor": LIGHT.line},
+    "end": {"shape": "doublecircle", "style": "filled", "fillcolor": LIGHT.line},
+}
+_LINES = {
+    "error": {"style": "dashed", "color": LIGHT.error, "fontcolor": LIGHT.error},
+    "over_limit": {"style": "dotted", "penwidth": "1.8", "color": LIGHT.limit, "fontcolor": LIGHT.limit},
+}
+
+
+def dot_text(drawing: Drawing, direction: str) -> str:
+    """Return the drawing in the DOT language."""
+    graph = graphviz.Digraph(graph_attr=_GRAPH, node_attr=_NODE, edge_attr=_EDGE)
+    graph.attr(rankdir=direction, tooltip=escaped(drawing.name))
+    _level(graph, drawing.levels(), None)
+    frames = {frame.id: frame for frame in drawing.frames}
+    for edge in drawing.edges:
+        _edge(graph, drawing, edge, frames)
+    return str(graph.source)
+
+
+def _level(
+    graph: graphviz.Digraph, levels: dict[str | None, list[DrawnNode | DrawnFrame]], frame: str | None
+) -> None:
+    for item in levels[frame]:
+        if isinstance(item, DrawnFrame):
+            inner = graphviz.Digraph(f"cluster_{item.id}")
+            inner.attr(id=item.id, label=_label(item.label), tooltip=escaped(item.path), **_FRAME)
+            _level(inner, levels, item.id)
+            graph.subgraph(inner)
+        elif item.kind == "node":
+            _node(graph, item)
+        else:
+            size = "0.14" if item.kind == "start" else "0.1"
+            graph.node(item.id, "", id=item.id, width=size, height=size, **_DOTS[item.kind])
+
+
+def _node(graph: graphviz.Digraph, node: DrawnNode) -> None:
+    tooltip = escaped(f"{node.path}: {node.description}" if node.description else node.path)
+    if node.starts_round:
+        label, style = _literal(rf"{_label(node.label)}\nstarts round"), {"peripheries": "2"}
+    else:
+        label, style = _label(node.label), {}
+    graph.node(node.id, label, id=node.id, tooltip=tooltip, **style)
+
+
+def _edge(graph: graphviz.Digraph, drawing: Drawing, edge: DrawnEdge, frames: dict[str, DrawnFrame]) -> None:
+    source, target = drawing.anchors(edge)
+    style = dict(_LINES.get(edge.kind, {}))
+    if source in frames:
+        style["ltail"] = f"cluster_{source}"
+        source = frames[source].end
+    if target in frames:
+        style["lhead"] = f"cluster_{target}"
+        target = frames[target].start
+    if edge.backward:
+        style["constraint"] = "false"
+    label = _literal(f"  {_label(edge.label)}  ") if edge.label else None
+    graph.edge(source, target, label, id=edge.id, **{"class": edge.kind}, **style)
+
+
+def _label(text: str) -> str:
+    """Return a label as text that is as wide as it looks: engines take wide characters for narrow ones."""
+    wide = sum(unicodedata.east_asian_width(char) in "WF" for char in shown(text))
+    return _literal(escaped(text) + " " * wide)
+
+
+def escaped(text: str) -> str:
+    """Return text that means itself in DOT: no HTML, no escapes, no entities."""
+    return _literal(graphviz.escape(shown(text).replace("&", "&amp;")))
+
+
+def _literal(text: str) -> str:
+    marked: str = graphviz.nohtml(text)
+    return marked

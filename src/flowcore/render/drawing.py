@@ -1,0 +1,191 @@
+"""The drawing: a declared flow as nodes, edges and frames, before any format is chosen.
+
+Everything has an id of the drawing's own, by position: no name of a user becomes part of a format's grammar.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from ..graph import EdgeKind, Plan, PlanNode, Subflow
+from .words import edge_words
+
+__all__ = ["Drawable", "Drawing", "DrawnEdge", "DrawnFrame", "DrawnKind", "DrawnNode", "draw"]
+
+DrawnKind = Literal[EdgeKind, "start", "end"]
+"""The kind of a route; or `start` and `end`, by which a flow is entered and completes."""
+
+
+class Drawable(Protocol):
+    """What can be drawn: a flow."""
+
+    @property
+    def plan(self) -> Plan:
+        """The declared nodes and routes."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnNode:
+    """A node, or the dot at which a flow starts or ends. `frame` is the id of the frame it stands in."""
+
+    id: str
+    kind: Literal["node", "start", "end"]
+    path: str
+    label: str = ""
+    description: str = ""
+    starts_round: bool = False
+    frame: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnFrame:
+    """A sub-flow: `start` and `end` are the ids of its dots, `frame` is the id of the frame around it."""
+
+    id: str
+    path: str
+    label: str
+    description: str
+    start: str
+    end: str
+    frame: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnEdge:
+    """A way from one node or frame to another. `label` is what its author wrote, or what its kind says.
+
+    A route to or from a sub-flow ends at its frame. `backward` ways lead to where the reader has been.
+    """
+
+    id: str
+    kind: DrawnKind
+    source: str
+    target: str
+    label: str = ""
+    default: bool = False
+    backward: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A flow, drawn but for the format."""
+
+    name: str
+    description: str
+    nodes: tuple[DrawnNode, ...]
+    frames: tuple[DrawnFrame, ...]
+    edges: tuple[DrawnEdge, ...]
+
+    def levels(self) -> dict[str | None, list[DrawnNode | DrawnFrame]]:
+        """Return what stands in each frame, in order; under None what stands in no frame."""
+        found: dict[str | None, list[DrawnNode | DrawnFrame]] = {}
+        items: list[DrawnNode | DrawnFrame] = [*self.nodes, *self.frames]
+        for item in sorted(items, key=lambda item: int(item.id[1:])):
+            found.setdefault(item.frame, []).append(item)
+        return found
+
+    def anchors(self, edge: DrawnEdge) -> tuple[str, str]:
+        """Return the ids that an edge joins; a way from a frame to itself goes from its end to its start."""
+        if edge.source == edge.target:
+            for frame in self.frames:
+                if frame.id == edge.source:
+                    return frame.end, frame.start
+        return edge.source, edge.target
+
+
+def draw(flow: Drawable) -> Drawing:
+    """Return the drawing of a flow: every declared route once, every sub-flow in a frame of its own."""
+    pencil = _Pencil()
+    pencil.draw(flow.plan, "", None)
+    return Drawing(
+        flow.plan.name,
+        flow.plan.description,
+        tuple(pencil.nodes),
+        tuple(pencil.frames),
+        tuple(pencil.edges),
+    )
+
+
+@dataclass(slots=True)
+class _Pencil:
+    nodes: list[DrawnNode] = field(default_factory=list)
+    frames: list[DrawnFrame] = field(default_factory=list)
+    edges: list[DrawnEdge] = field(default_factory=list)
+    used: int = 0
+
+    def new_id(self) -> str:
+        self.used += 1
+        return f"n{self.used - 1}"
+
+    def draw(self, plan: Plan, prefix: str, frame: str | None) -> tuple[str, str]:
+        """Draw a plan inside a frame, and return the ids of its dots."""
+        start = DrawnNode(self.new_id(), "start", prefix, frame=frame)
+        self.nodes.append(start)
+        ids = {item.id: self.draw_node(item, f"{prefix}{item.id}", frame) for item in plan.nodes.values()}
+        end = DrawnNode(self.new_id(), "end", prefix, frame=frame)
+        self.nodes.append(end)
+        self.connect(plan, ids, start.id, end.id)
+        return start.id, end.id
+
+    def draw_node(self, item: PlanNode, path: str, frame: str | None) -> str:
+        id = self.new_id()
+        description = item.definition.description
+        if isinstance(item.definition, Subflow):
+            start, end = self.draw(item.definition.plan, f"{path}/", id)
+            self.frames.append(DrawnFrame(id, path, item.id, description, start, end, frame))
+        else:
+            node = DrawnNode(id, "node", path, item.id, description, item.starts_round, frame)
+            self.nodes.append(node)
+        return id
+
+    def connect(self, plan: Plan, ids: dict[str, str], start: str, end: str) -> None:
+        if plan.entry is not None:
+            self.add("start", start, ids[plan.entry.id])
+        backward = _backward(plan)
+        for item in plan.nodes.values():
+            for edge in item.edges():
+                turns = (item.index, edge.target.index) in backward
+                words = edge_words(edge)
+                self.add(edge.kind, ids[item.id], ids[edge.target.id], words, edge.default, turns)
+            if item.completes:
+                self.add("end", ids[item.id], end)
+
+    def add(
+        self,
+        kind: DrawnKind,
+        source: str,
+        target: str,
+        label: str = "",
+        default: bool = False,
+        backward: bool = False,
+    ) -> None:
+        id = f"e{len(self.edges)}"
+        self.edges.append(DrawnEdge(id, kind, source, target, label, default, backward))
+
+
+def _backward(plan: Plan) -> set[tuple[int, int]]:
+    """Return the pairs of nodes whose routes close a cycle, seen from the entry: depth first, in row order."""
+    found: set[tuple[int, int]] = set()
+    seen: set[int] = set()
+    open_nodes: set[int] = set()
+    for root in plan.nodes.values():
+        if root.index in seen:
+            continue
+        seen.add(root.index)
+        open_nodes.add(root.index)
+        stack = [(root, root.edges())]
+        while stack:
+            item, edges = stack[-1]
+            edge = next(edges, None)
+            if edge is None:
+                stack.pop()
+                open_nodes.discard(item.index)
+            elif edge.target.index in open_nodes:
+                found.add((item.index, edge.target.index))
+            elif edge.target.index not in seen:
+                seen.add(edge.target.index)
+                open_nodes.add(edge.target.index)
+                stack.append((edge.target, edge.target.edges()))
+    return found

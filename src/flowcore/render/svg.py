@@ -1,0 +1,157 @@
+"""SVG: the drawing as a picture that follows the reader's light or dark theme and can be read aloud."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+
+from .colours import DARK, LIGHT, Palette
+from .drawing import Drawing, DrawnEdge, DrawnFrame, DrawnNode
+from .layout import Box, Curve, Point, lay_out
+from .words import shown
+
+__all__ = ["svg_text"]
+
+_MARGIN = 14
+_CORNER = 9
+_RING = 3.5
+_ARROW = 7.0
+
+
+def svg_text(drawing: Drawing, direction: str) -> str:
+    """Return the drawing as SVG. Raises `RenderError` when there is no layout engine."""
+    layout = lay_out(drawing, direction)
+    width, height = (_number(side + 2 * _MARGIN) for side in (layout.width, layout.height))
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}"'
+        f' height="{height}" role="img" aria-labelledby="title desc">',
+        f'<title id="title">{_text(drawing.name)}</title>',
+        f'<desc id="desc">{_spoken(drawing)}</desc>',
+        f"<style>{_css()}</style>",
+        f'<rect class="panel" width="{width}" height="{height}" rx="{_CORNER}"/>',
+        f'<g transform="translate({_MARGIN} {_MARGIN})">',
+        *(_frame(frame, layout.boxes[frame.id]) for frame in drawing.frames),
+        *(_edge(edge, layout.curves[edge.id]) for edge in drawing.edges),
+        *(_node(node, layout.boxes[node.id]) for node in drawing.nodes),
+        "</g>",
+        "</svg>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _css() -> str:
+    return f"""
+text {{ font: 13px Arial, Helvetica, "Liberation Sans", sans-serif; text-anchor: middle; }}
+.small {{ font-size: 10px; }} .edge text {{ font-size: 11px; }}
+.frame text {{ font-size: 12px; font-style: italic; text-anchor: start; }}
+.edge path, .frame rect, .node rect, .ring {{ fill: none; }}
+.node rect {{ stroke-width: 1.4; }} .edge path {{ stroke-width: 1.3; }}
+.frame rect {{ stroke-dasharray: 1.5 3; stroke-width: 1.2; }}
+.error path {{ stroke-dasharray: 6 4; }}
+.over_limit path {{ stroke-dasharray: 1.5 3.5; stroke-width: 2; stroke-linecap: round; }}
+{_theme(LIGHT)}
+@media (prefers-color-scheme: dark) {{
+{_theme(DARK)}
+}}
+"""
+
+
+def _theme(palette: Palette) -> str:
+    lines = [
+        f".panel {{ fill: {palette.panel}; }} text {{ fill: {palette.text}; }}",
+        f".node rect {{ fill: {palette.panel}; }} .node rect, .edge path, .ring {{ stroke: {palette.line}; }}",
+        f".frame rect {{ stroke: {palette.frame}; }} .frame text, .edge text, .small"
+        f" {{ fill: {palette.soft_text}; }}",
+        f".edge polygon, .dot {{ fill: {palette.line}; }}",
+    ]
+    for kind, colour in (("error", palette.error), ("over_limit", palette.limit)):
+        lines.append(f".{kind} path {{ stroke: {colour}; }} .{kind} polygon, .{kind} text {{ fill: {colour}; }}")
+    return "\n".join(lines)
+
+
+def _frame(frame: DrawnFrame, box: Box) -> str:
+    left, top = _number(box.middle.x - box.width / 2 + 10), _number(box.middle.y - box.height / 2 + 17)
+    inner = f'{_rect(box)}<text x="{left}" y="{top}">{_text(frame.label)}</text>'
+    return f'<g id="{frame.id}" class="frame">{_title(frame)}{inner}</g>'
+
+
+def _node(node: DrawnNode, box: Box) -> str:
+    x, y = map(_number, box.middle)
+    if node.kind != "node":
+        radius = min(box.width, box.height) / 2
+        rings = {"dot": radius} if node.kind == "start" else {"ring": radius, "dot": radius - 3}
+        circles = "".join(
+            f'<circle class="{name}" cx="{x}" cy="{y}" r="{_number(ring)}"/>' for name, ring in rings.items()
+        )
+        return f'<g id="{node.id}" class="{node.kind}"><title>{node.kind}</title>{circles}</g>'
+    if not node.starts_round:
+        baseline = _number(box.middle.y + 4.5)
+        inner = f'{_rect(box)}<text x="{x}" y="{baseline}">{_text(node.label)}</text>'
+        return f'<g id="{node.id}" class="node">{_title(node)}{inner}</g>'
+    inside = Box(box.middle, box.width - 2 * _RING, box.height - 2 * _RING)
+    words = (
+        f'<text x="{x}" y="{_number(box.middle.y - 1)}">{_text(node.label)}</text>'
+        f'<text class="small" x="{x}" y="{_number(box.middle.y + 12)}">starts round</text>'
+    )
+    return f'<g id="{node.id}" class="node round">{_title(node)}{_rect(box)}{_rect(inside)}{words}</g>'
+
+
+def _edge(edge: DrawnEdge, curve: Curve) -> str:
+    first, *rest = (f"{_number(point.x)} {_number(point.y)}" for point in curve.points)
+    path = f'<path d="M{first} C{" ".join(rest)}"/>'
+    words = ""
+    if edge.label and curve.label is not None:
+        x, y = _number(curve.label.x), _number(curve.label.y + 4)
+        words = f'<text x="{x}" y="{y}">{_text(edge.label)}</text>'
+    return f'<g id="{edge.id}" class="edge {edge.kind}">{path}{_arrow(curve)}{words}</g>'
+
+
+def _arrow(curve: Curve) -> str:
+    end, tip = curve.points[-1], curve.tip
+    along = Point(tip.x - end.x, tip.y - end.y)
+    length = (along.x**2 + along.y**2) ** 0.5 or 1
+    across = Point(-along.y / length * _ARROW * 0.4, along.x / length * _ARROW * 0.4)
+    corners = [tip, Point(end.x + across.x, end.y + across.y), Point(end.x - across.x, end.y - across.y)]
+    return f'<polygon points="{" ".join(f"{_number(corner.x)},{_number(corner.y)}" for corner in corners)}"/>'
+
+
+def _rect(box: Box) -> str:
+    left, top = box.middle.x - box.width / 2, box.middle.y - box.height / 2
+    sides = zip(("x", "y", "width", "height"), (left, top, box.width, box.height), strict=True)
+    return f'<rect {" ".join(f"{name}={_quoted(value)}" for name, value in sides)} rx="{_CORNER}"/>'
+
+
+def _title(item: DrawnNode | DrawnFrame) -> str:
+    words = f"{shown(item.path)}: {shown(item.description)}" if item.description else shown(item.path)
+    return f"<title>{escape(words)}</title>"
+
+
+def _spoken(drawing: Drawing) -> str:
+    """Return every route as a sentence, for who cannot see the picture."""
+    names = {node.id: shown(node.path) for node in drawing.nodes}
+    names |= {frame.id: shown(frame.path) for frame in drawing.frames}
+    ends = {node.id: node.kind for node in drawing.nodes if node.kind != "node"}
+    return escape(" ".join(f"{_sentence(edge, names, ends)}." for edge in drawing.edges))
+
+
+def _sentence(edge: DrawnEdge, names: dict[str, str], ends: Mapping[str, str]) -> str:
+    if edge.kind == "start":
+        flow = names[edge.source].rstrip("/")
+        return f"{flow} starts with {names[edge.target]}" if flow else f"It starts with {names[edge.target]}"
+    if edge.kind == "end":
+        return f"{names[edge.source]} may complete"
+    words = {"label": f" on {shown(edge.label)}", "error": f" on error ({shown(edge.label)})"}
+    reason = words.get(edge.kind, f" {shown(edge.label)}" if edge.label else "")
+    return f"{names[edge.source]} leads to {names[edge.target]}{reason}"
+
+
+def _text(text: str) -> str:
+    return escape(shown(text))
+
+
+def _quoted(value: float) -> str:
+    return f'"{_number(value)}"'
+
+
+def _number(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")

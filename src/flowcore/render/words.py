@@ -1,0 +1,40 @@
+"""Words: how names and routes are written in a picture, whatever their authors put into them."""
+
+from __future__ import annotations
+
+import hashlib
+
+from ..graph import Edge
+
+__all__ = ["edge_words", "shown"]
+
+_LONGEST = 80
+
+
+def shown(text: str) -> str:
+    """Return `text` as it stands in a picture or on a terminal: one line, of at most about 100 characters.
+
+    What cannot be seen or turns the line around (control characters, direction marks) stands as its escape.
+    Of a longer text the beginning is left, with its length and a mark that tells it from its likes.
+    """
+    visible = "".join(char if char.isprintable() else _escape(char) for char in text)
+    if len(visible) <= _LONGEST:
+        return visible
+    mark = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{visible[:_LONGEST]}... ({len(text)} characters, {mark})"
+
+
+def edge_words(edge: Edge) -> str:
+    """Return what stands beside a route: its label, the errors it takes, or the limit it waits for."""
+    if edge.kind == "error" and edge.default:
+        return "any error, by default"
+    if edge.kind == "error":
+        return edge.label or "any error"
+    if edge.kind == "over_limit":
+        visits = edge.source.max_visits
+        return "over limit" if visits is None else f"over {visits} visit{'' if visits == 1 else 's'}"
+    return edge.label
+
+
+def _escape(char: str) -> str:
+    return char.encode("unicode_escape").decode("ascii")
