@@ -112,8 +112,11 @@ class BudgetExhausted(FlowcoreError):
         super().__init__(dimension, limit, used, path)
 
     def __str__(self) -> str:
+        if self.dimension == "visits":
+            return f"{self.path} is one visit more than its max_visits of {self.limit:g} allows"
         scope = f"of {self.path!r}" if self.path else "of the run"
-        return f"the {self.dimension} {scope} ran out: {self.used:g} of {self.limit:g} used"
+        used = "" if self.dimension == "seconds" else f"{self.used:g} of "
+        return f"the {self.dimension} {scope} ran out: {used}{self.limit:g} used"
 
 
 class RunCancelled(FlowcoreError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, Literal, Never, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, Never, Unpack, overload
 
 import anyio
 from typing_extensions import TypeVar
@@ -26,7 +26,7 @@ from .graph import (
     signature_of_outcome,
 )
 from .outcome import Outcome
-from .run import Run, RunResult, raise_for
+from .run import Run, RunOptions, RunResult, raise_for
 from .runtime import Observer
 from .scope import Budget
 from .types import DepsT, LabelT, ResultT, StateT
@@ -127,12 +127,8 @@ class Flow(Generic[StateT, DepsT, ResultT]):
         /,
         *,
         deps: object = None,
-        budget: Budget | None = None,
-        run_id: str | None = None,
-        observers: Sequence[Observer] = (),
-        deadline: datetime | None = None,
-        clock: Clock | None = None,
         check: Literal[True] = True,
+        **options: Unpack[RunOptions],
     ) -> ResultT: ...
     @overload
     async def run(
@@ -141,42 +137,30 @@ class Flow(Generic[StateT, DepsT, ResultT]):
         /,
         *,
         deps: object = None,
-        budget: Budget | None = None,
-        run_id: str | None = None,
-        observers: Sequence[Observer] = (),
-        deadline: datetime | None = None,
-        clock: Clock | None = None,
         check: Literal[False],
+        **options: Unpack[RunOptions],
     ) -> RunResult[ResultT]: ...
     @overload
     async def run(
-        self,
-        state: StateT,
-        /,
-        *,
-        deps: DepsT,
-        budget: Budget | None = None,
-        run_id: str | None = None,
-        observers: Sequence[Observer] = (),
-        deadline: datetime | None = None,
-        clock: Clock | None = None,
-        check: Literal[True] = True,
+        self, state: StateT, /, *, deps: DepsT, check: Literal[True] = True, **options: Unpack[RunOptions]
     ) -> ResultT: ...
     @overload
     async def run(
+        self, state: StateT, /, *, deps: DepsT, check: Literal[False], **options: Unpack[RunOptions]
+    ) -> RunResult[ResultT]: ...
+    async def run(
         self,
         state: StateT,
         /,
         *,
-        deps: DepsT,
+        deps: Any = None,
         budget: Budget | None = None,
         run_id: str | None = None,
         observers: Sequence[Observer] = (),
         deadline: datetime | None = None,
         clock: Clock | None = None,
-        check: Literal[False],
-    ) -> RunResult[ResultT]: ...
-    async def run(self, state: StateT, /, *, check: bool = True, **options: Any) -> Any:
+        check: bool = True,
+    ) -> Any:
         """Run the flow and return the value that it completes with.
 
         The state passed in is never changed.
@@ -197,22 +181,56 @@ class Flow(Generic[StateT, DepsT, ResultT]):
             BudgetExhausted: A limit was reached.
             ContractError: The state, the deps or an outcome is not what was promised.
         """
-        result = await Run(self._plan, state, **options).execute()
+        run = Run(
+            self._plan,
+            state,
+            deps=deps,
+            budget=budget,
+            run_id=run_id,
+            observers=observers,
+            deadline=deadline,
+            clock=clock,
+        )
+        result = await run.execute()
         if not check:
             return result
         raise_for(result)
         return result.value
 
     @overload
-    def run_sync(self, state: StateT, /, *, check: Literal[True] = True, **options: Any) -> ResultT: ...
+    def run_sync(
+        self: Flow[StateT, object, ResultT],
+        state: StateT,
+        /,
+        *,
+        deps: object = None,
+        check: Literal[True] = True,
+        **options: Unpack[RunOptions],
+    ) -> ResultT: ...
     @overload
-    def run_sync(self, state: StateT, /, *, check: Literal[False], **options: Any) -> RunResult[ResultT]: ...
-    def run_sync(self, state: StateT, /, *, check: bool = True, **options: Any) -> Any:
+    def run_sync(
+        self: Flow[StateT, object, ResultT],
+        state: StateT,
+        /,
+        *,
+        deps: object = None,
+        check: Literal[False],
+        **options: Unpack[RunOptions],
+    ) -> RunResult[ResultT]: ...
+    @overload
+    def run_sync(
+        self, state: StateT, /, *, deps: DepsT, check: Literal[True] = True, **options: Unpack[RunOptions]
+    ) -> ResultT: ...
+    @overload
+    def run_sync(
+        self, state: StateT, /, *, deps: DepsT, check: Literal[False], **options: Unpack[RunOptions]
+    ) -> RunResult[ResultT]: ...
+    def run_sync(self, state: StateT, /, **options: Any) -> Any:
         """Do what `run` does, from synchronous code. Raises `ContractError` inside a running event loop."""
         try:
             anyio.current_time()
         except anyio.NoEventLoopError:
-            return anyio.run(partial(Flow.run, self, state, check=check, **options))
+            return anyio.run(partial(self.run, state, **options))
         raise ContractError("run_sync() was called inside a running event loop: use `await flow.run(...)` there")
 
     @overload
@@ -290,9 +308,9 @@ def _leave_signature(plan: Plan, state: Any, leave: Any, deps: Any) -> Signature
         return Signature(Any if state is None else state, wanted, plain=True)
     hints = read_hints(leave, {}, (*_first_names(leave, 1), "return"))
     if isinstance(hints, str):
-        return Signature(state, wanted, fault=f"leave: {hints}")
+        return Signature(state, wanted, fault=hints)
     if "return" not in hints:
-        return Signature(state, wanted, fault="no annotation of the outcome that leave returns", missing=True)
+        return Signature(state, wanted, fault="no annotation of the outcome that it returns", missing=True)
     read = signature_of_outcome(hints["return"])
     if state is None:
         state = next((hint for name, hint in hints.items() if name != "return"), Any)

@@ -35,6 +35,13 @@ class Frame:
         above = self.path
         return f"{above}/{node}#{number}" if above else f"{node}#{number}"
 
+    def is_within(self, frame: Frame) -> bool:
+        """Return whether this is `frame`, or a walk beneath it."""
+        here: Frame | None = self
+        while here is not None and here is not frame:
+            here = here.parent
+        return here is frame
+
     def enter(self, node: str) -> int:
         """Count an entry of a node and return its number."""
         number = self.visits.get(node, 0) + 1

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Generic, Literal
+from typing import Any, Generic, Literal, TypedDict
 
 import anyio
 
@@ -24,10 +24,20 @@ from .trace import Trace
 from .trace_text import trace_text
 from .types import ResultT, type_name
 
-__all__ = ["Run", "RunResult", "result_of"]
+__all__ = ["Run", "RunOptions", "RunResult", "result_of"]
 
 _RESULT = "__flowcore_result__"
 _CLOCK = SystemClock()
+
+
+class RunOptions(TypedDict, total=False):
+    """What may be said of a run beside its state and deps; `Flow.run` tells what each means."""
+
+    budget: Budget | None
+    run_id: str | None
+    observers: Sequence[Observer]
+    deadline: datetime | None
+    clock: Clock | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +127,7 @@ class Run:
             ended = await self._timed()
         except BaseException as error:
             reason = "user" if isinstance(error, anyio.get_cancelled_exc_class()) else type(error).__name__
+            record.abandon(Failure("", "Cancelled", "cancelled", reason), self.frame)
             result = self._result("cancelled", self.walk.values, reason=reason)
             record.tell(RunCancelledEvent, "", reason=reason)
             setattr(error, _RESULT, result)
@@ -129,7 +140,7 @@ class Run:
         if self.scope.ends_at is None:
             return await self.walk.run(self.values)
         walk = partial(self.walk.run, self.values)
-        return await self.host.bounded(self.scope, walk, lambda: self.walk.values)
+        return await self.host.bounded(self.walk.place, walk, lambda: self.walk.values)
 
     def _settle(self, ended: Ended) -> RunResult[Any]:
         record = self.host.record

@@ -90,6 +90,9 @@ class Trace(Sequence[Visit]):
         found = self.ordered()[index]
         return _visit(found) if isinstance(found, VisitRecord) else [_visit(record) for record in found]
 
+    def __repr__(self) -> str:
+        return f"<trace {self.flow}: {len(self.records)} visits>"
+
     def __len__(self) -> int:
         return len(self.records)
 

@@ -32,7 +32,8 @@ def trace_text(trace: Trace, *, status: str, failure: Failure | None, value: obj
     printer = ValuePrinter()
     lines = [f"flow {trace.flow}", f"result {status}"]
     if failure is not None:
-        lines.append(f"failure {printer.failure(failure)}")
+        place = f"{failure.path}: " if failure.path else ""
+        lines.append(f"failure {place}{printer.failure(failure)}")
     elif status == "completed":
         lines.append(f"value {printer.text(value)}")
     inside: dict[int, list[VisitRecord]] = {}
@@ -61,7 +62,7 @@ def _visit_lines(
     name = record.node if record.number == 1 else f"{record.node}#{record.number}"
     marks = []
     if record.failure is not None:
-        marks.append("failed")
+        marks.append("unfinished" if record.kind == "unfinished" else "failed")
     if record.attempts > 1:
         marks.append(f"{record.attempts} attempts")
     lines = [f"{indent}{name}" + (f"  [{', '.join(marks)}]" if marks else "")]

@@ -63,7 +63,7 @@ class _Builder:
         if signature.fault and isinstance(definition, Function):
             signature = read_signature(definition.fn, {})  # names that were defined since
         if signature.fault:
-            function = getattr(getattr(definition, "fn", None), "__qualname__", row.id)
+            function = "leave" if definition.is_composite else getattr(definition.fn, "__qualname__", row.id)
             code = "missing_annotation" if signature.missing else "unreadable_annotation"
             self.add(problem(code, row.id, function=function, fault=signature.fault))
         return signature

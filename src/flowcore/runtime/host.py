@@ -110,7 +110,7 @@ class Host(Protocol):
         ...
 
     async def bounded(
-        self, scope: Scope, walk: Callable[[], Awaitable[Ended]], values: Callable[[], Values]
+        self, place: Place, walk: Callable[[], Awaitable[Ended]], values: Callable[[], Values]
     ) -> Ended:
         """Run a walk within the seconds of its scope. Out of time, it is cancelled and has failed."""
         ...

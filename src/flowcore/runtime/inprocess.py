@@ -84,18 +84,20 @@ class InProcessHost:
         return inner
 
     async def bounded(
-        self, scope: Scope, walk: Callable[[], Awaitable[Ended]], values: Callable[[], Values]
+        self, place: Place, walk: Callable[[], Awaitable[Ended]], values: Callable[[], Values]
     ) -> Ended:
         """Run a walk within its seconds. Out of time it is cancelled, and has failed."""
+        scope = place.scope
         now = self._monotonic()
         with self.clock.timeout(max(0.0, (scope.ends_at or now) - now)) as cancel:
             ended = await walk()
             if not cancel.cancel_called:
                 return ended
-        now = max(self._monotonic(), scope.ends_at or now)
-        error = BudgetExhausted("seconds", (scope.ends_at or now) - scope.began, now - scope.began, scope.path)
+        error = scope.out_of_time(self._monotonic())
         self.record.exhausted(error, scope.path)
-        return Ended(None, values(), error, as_failure(error, scope.path), routable=False)
+        failure = as_failure(error, scope.path)
+        self.record.abandon(failure, place.frame)
+        return Ended(None, values(), error, failure, routable=False)
 
     async def visit(
         self, place: Place, item: PlanNode, number: int, values: Values, failure: Failure | None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..clock import Clock
@@ -25,7 +26,7 @@ from ..graph import PlanNode
 from ..scope import Scope
 from ..scope.budget import COUNTED
 from ..trace import Trace, VisitRecord
-from .host import Left, Opened
+from .host import Done, Left, Opened
 
 __all__ = ["Recorder"]
 
@@ -51,6 +52,7 @@ class Recorder:
         self._scope = scope
         self._counters = scope.counters
         self._exhausted: set[tuple[str, str]] = set()
+        self._open: dict[int, tuple[Opened, Frame, str, int]] = {}
         self._unwarned = [(name, limit) for name in COUNTED if (limit := getattr(scope.budget, name))]
 
     def tell(self, event: type[Event], where: Where, **values: Any) -> None:
@@ -72,7 +74,9 @@ class Recorder:
             if self._unwarned:
                 self._warn(where)
         self.tell(NodeStarted, where, visit=number)
-        return Opened(first, self._monotonic() - self.began, self.round)
+        opened = Opened(first, self._monotonic() - self.began, self.round)
+        self._open[first] = (opened, frame, item.id, number)
+        return opened
 
     def passed_by(self) -> Opened:
         """Return the beginning of a visit that its limit keeps from taking place."""
@@ -96,6 +100,7 @@ class Recorder:
     def finish(self, left: Left) -> None:
         """Note the end of a visit, and add it to the trace."""
         frame, done, opened = left.frame, left.done, left.opened
+        self._open.pop(opened.seq, None)
         if self.listeners:
             self._tell_end(left, (frame, left.node, left.number))
         else:
@@ -111,6 +116,18 @@ class Recorder:
                 opened.at, self._monotonic() - self.began, opened.seq, self.seq, self._counters,
             )
         )  # fmt: skip
+
+    def abandon(self, failure: Failure, within: Frame) -> None:
+        """End the visits that are still under way in a walk and beneath it, the innermost first."""
+        inner: dict[tuple[int, str, int], Frame] = {}
+        for record in self.trace.records:
+            inner.setdefault((id(record.frame.parent), record.frame.node, record.frame.number), record.frame)
+        for opened, frame, node, number in reversed(list(self._open.values())):
+            if frame.is_within(within):
+                inside = inner.get((id(frame), node, number))
+                inner[(id(frame.parent), frame.node, frame.number)] = frame
+                done = Done(None, None, None, replace(failure, path=frame.path_of(node, number)), inner=inside)
+                self.finish(Left(frame, node, number, opened, done, "unfinished"))
 
     def _tell_end(self, left: Left, where: Where) -> None:
         done = left.done

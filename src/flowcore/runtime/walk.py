@@ -111,7 +111,7 @@ class Walk:
         token = scope_variable.set(scope) if own_scope else None
         try:
             if own_scope and scope.ends_at is not None:
-                ended = await self.host.bounded(scope, partial(walk.run, start), lambda: walk.values)
+                ended = await self.host.bounded(walk.place, partial(walk.run, start), lambda: walk.values)
             else:
                 ended = await walk.run(start)
         finally:

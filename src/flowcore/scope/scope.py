@@ -47,7 +47,7 @@ class Scope:
     `async with Scope(Budget(requests=3)):` works without any flow.
     """
 
-    __slots__ = ("_chain", "_lock", "_token", "_used", "began", "budget", "ends_at", "parent", "path")
+    __slots__ = ("_chain", "_lock", "_token", "_used", "began", "budget", "ends_at", "parent", "path", "seconds")
 
     def __init__(self, budget: Budget | None = None, *, parent: Scope | None = None, path: str = "") -> None:
         self.budget = budget if budget is not None else Budget()
@@ -59,17 +59,24 @@ class Scope:
         self._token: Token[Scope] | None = None
         self.began = 0.0
         self.ends_at: float | None = None
+        self.seconds: float | None = None
 
     def start(self, now: float, seconds: float | None) -> None:
         """Begin to count time: from `now`, on the host's clock, for `seconds`."""
         self.began = now
+        self.seconds = seconds
         self.ends_at = None if seconds is None else now + seconds
 
     def check_time(self, now: float) -> None:
         """Return if there is time left. Raises `BudgetExhausted` for the first scope that has none."""
         for scope in self._chain:
             if scope.ends_at is not None and now >= scope.ends_at:
-                raise BudgetExhausted("seconds", scope.ends_at - scope.began, now - scope.began, scope.path)
+                raise scope.out_of_time(now)
+
+    def out_of_time(self, now: float) -> BudgetExhausted:
+        """Return the error that says that this scope's time is over."""
+        limit = self.seconds or 0.0
+        return BudgetExhausted("seconds", limit, max(limit, now - self.began), self.path)
 
     def narrow(self, budget: Budget, *, path: str = "") -> Scope:
         """Return a scope inside this one. It can only be tighter: this one's limits still hold."""
