@@ -22,7 +22,7 @@ from .scope.scope import scope_variable
 from .state import shape_of
 from .trace import Trace
 from .trace_text import trace_text
-from .types import ResultT, type_name
+from .types import ResultT, as_class, type_name
 
 __all__ = ["Run", "RunOptions", "RunResult", "result_of"]
 
@@ -87,9 +87,9 @@ class Run:
     ) -> None:
         self.clock: Clock = clock if clock is not None else _CLOCK
         self.plan = plan
-        wanted = plan.state
-        if isinstance(wanted, type) and not isinstance(state, wanted):
-            given, name = type_name(type(state)), wanted.__name__
+        wanted = as_class(plan.state)
+        if wanted is not None and not isinstance(state, wanted):
+            given, name = type_name(type(state)), type_name(wanted)
             raise ContractError(f"flow {plan.name!r} wants a state of type {name}, not {given}")
         self.shape = shape_of(state.__class__)
         self.values = self.shape.values(state)

@@ -18,6 +18,7 @@ __all__ = [
     "ResultT",
     "StateT",
     "adapter_of",
+    "as_class",
     "is_assignable",
     "is_error_type",
     "is_value_of",
@@ -85,6 +86,13 @@ def _assignable(source: Any, target: Any) -> bool:
     if get_origin(target) is Literal:
         return False
     return _class_fits(source, target)
+
+
+def as_class(hint: Any) -> type | None:
+    """Return the class whose instances an annotation wants, or None where it does not name one."""
+    hint = _bare(hint)
+    hint = get_origin(hint) or hint
+    return hint if isinstance(hint, type) and hint not in (Any, object) else None
 
 
 def is_error_type(kind: object) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import Problem
 from ..state.shape import is_state_type, shape_of
-from ..types import is_assignable, type_name
+from ..types import as_class, is_assignable, type_name
 from .plan import Plan, PlanNode
 from .problems import problem
 from .signature import read_hints
@@ -84,7 +84,8 @@ def _is_paid(plan: Plan) -> bool:
 def _types(plan: Plan) -> list[Problem]:
     found: list[Problem] = []
     wanted = plan.state
-    if isinstance(wanted, type) and not is_state_type(wanted) and wanted is not object:
+    state_class = as_class(wanted)
+    if state_class is not None and not is_state_type(state_class):
         return [problem("bad_state_type", plan.name, state=type_name(wanted))]
     for item in plan.nodes.values():
         if item.signature.state is not wanted and not is_assignable(wanted, item.signature.state):
@@ -92,8 +93,8 @@ def _types(plan: Plan) -> list[Problem]:
             found.append(problem("state_mismatch", item.id, state=state, wanted=type_name(wanted)))
         if isinstance(item.definition, Subflow):
             found += _subflow(item, item.definition)
-        elif item.definition.writes is not None and is_state_type(wanted):
-            names = shape_of(wanted).names
+        elif item.definition.writes is not None and state_class is not None:
+            names = shape_of(state_class).names
             found += [
                 problem("unknown_write", item.id, field=name, state=type_name(wanted))
                 for name in item.definition.writes

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 from ..retry import Retry
+from ..types import as_class
 from .definition import Definition
 from .signature import Signature
 
@@ -167,9 +168,10 @@ class Plan:
 
 def _wanted_deps(plan: Plan) -> Iterator[tuple[str, type]]:
     """Yield what each node wants as deps, where it is a class; once for each class."""
-    seen: set[type] = {object}
+    seen: set[type] = set()
     for item in plan.nodes.values():
         for below, wanted in item.definition.wanted_deps():
-            if isinstance(wanted, type) and wanted not in seen:
-                seen.add(wanted)
-                yield f"{item.id}{below}", wanted
+            kind = as_class(wanted)
+            if kind is not None and kind not in seen:
+                seen.add(kind)
+                yield f"{item.id}{below}", kind

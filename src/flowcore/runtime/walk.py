@@ -15,7 +15,7 @@ from ..outcome import Complete, Continue
 from ..scope import Scope
 from ..scope.scope import scope_variable
 from ..state import Values, shape_of
-from ..types import type_name
+from ..types import as_class, type_name
 from .host import Done, Ended, Host, Left, Opened, Place
 from .outcomes import as_failure, checked, is_routable
 
@@ -132,8 +132,8 @@ class Walk:
             shape, start = place.shape, values
         else:
             state = definition.enter(place.shape.draft(values))
-            wanted = plan.state
-            if isinstance(wanted, type) and not isinstance(state, wanted):
+            wanted = as_class(plan.state)
+            if wanted is not None and not isinstance(state, wanted):
                 given, name = type_name(type(state)), type_name(wanted)
                 raise ContractError(f"{frame.path}: enter returned {given}, not {name}")
             shape = shape_of(state.__class__)
