@@ -100,23 +100,27 @@ class ContractError(FlowcoreError):
 
 
 class BudgetExhausted(FlowcoreError):
-    """Raised when a limit is reached. `path` names the scope whose limit it was; '' is the run's own."""
+    """Raised when a limit is reached. `path` names the scope whose limit it was; '' is a whole run's.
+
+    `scope_id` tells scopes of one process apart: to an enclosing scope, a limit inside it is an ordinary failure.
+    """
 
     code: ClassVar[str] = "budget_exhausted"
 
-    def __init__(self, dimension: str, limit: float, used: float, path: str = "") -> None:
+    def __init__(self, dimension: str, limit: float, used: float, path: str = "", *, scope_id: int = 0) -> None:
         self.dimension = dimension
         self.limit = limit
         self.used = used
         self.path = path
+        self.scope_id = scope_id
         super().__init__(dimension, limit, used, path)
 
     def __str__(self) -> str:
         if self.dimension == "visits":
             return f"{self.path} is one visit more than its max_visits of {self.limit:g} allows"
-        scope = f"of {self.path!r}" if self.path else "of the run"
+        scope = f" of {self.path!r}" if self.path else ""
         used = "" if self.dimension == "seconds" else f"{self.used:g} of "
-        return f"the {self.dimension} {scope} ran out: {used}{self.limit:g} used"
+        return f"the {self.dimension}{scope} ran out: {used}{self.limit:g} used"
 
 
 class RunCancelled(FlowcoreError):

@@ -147,7 +147,8 @@ class Run:
         if ended.failure is None:
             record.tell(RunCompleted, "", value=ended.value)
             return self._result("completed", ended.values, value=ended.value)
-        exhausted = ended.error.dimension if isinstance(ended.error, BudgetExhausted) else None
+        limit = ended.error if isinstance(ended.error, BudgetExhausted) else None
+        exhausted = limit.dimension if limit is not None and self.scope.holds(limit) else None
         record.tell(RunFailedEvent, "", failure=ended.failure, exhausted=exhausted)
         return self._result("failed", ended.values, failure=ended.failure, exhausted=exhausted)
 

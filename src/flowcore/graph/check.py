@@ -28,10 +28,9 @@ def check_plan(plan: Plan) -> list[Problem]:
     if not _is_paid(plan):
         from .explain import unpaid_cycles  # noqa: PLC0415 - networkx is loaded only to explain a fault
 
-        found += [
-            problem("unpaid_cycle", plan.name, cycle=cycle, size=f"{size} node{'' if size == 1 else 's'}")
-            for cycle, size in unpaid_cycles(plan)
-        ]
+        for cycle in unpaid_cycles(plan):
+            size = f"{cycle.size} node{'' if cycle.size == 1 else 's'}"
+            found.append(problem("unpaid_cycle", plan.name, cycle=cycle.words, size=size, remedy=cycle.remedy))
     plan.passable = any(
         item.completes and not item.starts_round and item.passable
         for item in _reach([plan.entry], lambda item: [edge.target for edge in item.unpaid()])

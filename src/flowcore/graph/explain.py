@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import networkx as nx
 
 from .plan import Edge, Plan
 
-__all__ = ["unpaid_cycles"]
+__all__ = ["UnpaidCycle", "unpaid_cycles"]
 
 
-def unpaid_cycles(plan: Plan) -> list[tuple[str, int]]:
-    """Return, for each part of the plan that can be walked round unpaid, one shortest cycle and its size."""
+class UnpaidCycle(NamedTuple):
+    """One shortest cycle of a part that can be walked round unpaid, the size of the part, and what would pay."""
+
+    words: str
+    size: int
+    remedy: str
+
+
+def unpaid_cycles(plan: Plan) -> list[UnpaidCycle]:
+    """Return one shortest cycle for each part of the plan that can be walked round unpaid."""
     graph: nx.DiGraph[int] = nx.DiGraph()
     kinds: dict[tuple[int, int], Edge] = {}
     for item in plan.nodes.values():
         for edge in item.unpaid():
             graph.add_edge(edge.source.index, edge.target.index)
             kinds.setdefault((edge.source.index, edge.target.index), edge)
-    found = []
+    found: list[UnpaidCycle] = []
     for part in sorted(nx.strongly_connected_components(graph), key=min):
         cycle = _shortest_cycle(graph.subgraph(part))
         if cycle:
             hops = zip(cycle, [*cycle[1:], cycle[0]], strict=True)
-            found.append((_words([kinds[hop] for hop in hops]), len(part)))
+            edges = [kinds[hop] for hop in hops]
+            found.append(UnpaidCycle(_words(edges), len(part), _remedy(edges)))
     return found
 
 
@@ -43,3 +54,12 @@ def _shortest_cycle(part: nx.DiGraph[int]) -> list[int]:
 def _words(cycle: list[Edge]) -> str:
     hops = (f"--{edge.words}--> {edge.target.id}" if edge.words else f"--> {edge.target.id}" for edge in cycle)
     return " ".join([cycle[0].source.id, *hops])
+
+
+def _remedy(cycle: list[Edge]) -> str:
+    leaving = [edge for edge in cycle if edge.kind != "over_limit"]
+    if payers := [edge.source.id for edge in leaving if not edge.source.is_composite]:
+        return f"Set starts_round=True on {' or '.join(payers)}"
+    if inside := [edge.source.id for edge in leaving if edge.kind != "error"]:
+        return f"Let every path through {' or '.join(inside)} start a round"
+    return "Point one of these routes elsewhere: they are free, whatever the nodes start"

@@ -159,7 +159,7 @@ _KINDS = (
     ProblemKind(
         "unpaid_cycle",
         "a cycle that no round is paid for: {cycle} (the part without a round boundary has {size})",
-        "Set starts_round=True on one of these nodes",
+        "{remedy}",
         'Flow("free", start.to(ask), ask.to(choose), choose.to(a=ask, b=finish), finish)',
         'Flow("paid", start.to(ask), ask.to(choose), choose.to(a=start, b=finish), finish)',
     ),

@@ -124,7 +124,7 @@ class InProcessHost:
             if isinstance(error, BudgetExhausted):
                 record.exhausted(error, known.path)
             if not _again(item, error, attempt):
-                return Done(None, None, error, known, _may_be_routed(item, error), attempt, retried)
+                return Done(None, None, error, known, _may_be_routed(item, error, place.scope), attempt, retried)
             record.retrying(known)
             retried = (*retried, known)
             await self._pause(place.scope, item, attempt)
@@ -191,6 +191,6 @@ def _again(item: PlanNode, error: Exception, attempt: int) -> bool:
     return not thread_lost and item.retry.wants(error, attempt)
 
 
-def _may_be_routed(item: PlanNode, error: Exception) -> bool:
+def _may_be_routed(item: PlanNode, error: Exception, scope: Scope) -> bool:
     # A node with effects that timed out may have done its work. Nobody knows, so no route goes on from there.
-    return is_routable(error) and not (item.definition.effects and isinstance(error, NodeTimeout))
+    return is_routable(error, scope) and not (item.definition.effects and isinstance(error, NodeTimeout))

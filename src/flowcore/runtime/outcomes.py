@@ -7,6 +7,7 @@ from typing import Any
 from ..errors import BudgetExhausted, ContractError, Failure, FlowcoreError
 from ..graph import PlanNode
 from ..outcome import Complete, Continue
+from ..scope import Scope
 from ..state import HasPath
 from ..types import is_value_of, type_name
 
@@ -38,11 +39,15 @@ def checked(item: PlanNode, outcome: Any, where: HasPath) -> Continue[Any] | Com
     )
 
 
-def is_routable(error: Exception) -> bool:
-    """Return whether an error route may take what a handler raised."""
+def is_routable(error: Exception, scope: Scope) -> bool:
+    """Return whether an error route in this scope may take what was raised.
+
+    Rounds, time and visits that ran out take no route in the scope whose limit it was. To a scope around that one
+    it is an ordinary failure.
+    """
     if isinstance(error, ContractError):
         return False
-    return not (isinstance(error, BudgetExhausted) and error.dimension in _UNROUTED)
+    return not (isinstance(error, BudgetExhausted) and error.dimension in _UNROUTED and scope.holds(error))
 
 
 def unwrapped(error: Exception) -> Exception:

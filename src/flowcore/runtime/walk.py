@@ -73,7 +73,8 @@ class Walk:
         frame = self.place.frame
         if item.max_visits is not None and number > item.max_visits:
             if item.over_limit is None:
-                raise BudgetExhausted("visits", item.max_visits, number - 1, frame.path_of(item.id, number))
+                path = frame.path_of(item.id, number)
+                raise BudgetExhausted("visits", item.max_visits, number - 1, path, scope_id=self.place.scope.id)
             return item.over_limit
         if item.starts_round:
             self.place.scope.charge(rounds=1)
@@ -105,7 +106,7 @@ class Walk:
         try:
             walk, start = self._child(definition, frame, values)
         except Exception as error:
-            return _broken(error, frame)
+            return _broken(error, frame, self.place.scope)
         scope = walk.place.scope
         own_scope = scope is not self.place.scope
         token = scope_variable.set(scope) if own_scope else None
@@ -118,12 +119,13 @@ class Walk:
             if token is not None:
                 scope_variable.reset(token)
         if ended.error is not None:
-            routable = ended.routable or (own_scope and _is_limit_inside(ended.error, scope))
+            limit = isinstance(ended.error, BudgetExhausted)
+            routable = is_routable(ended.error, self.place.scope) if limit else ended.routable
             return Done(None, None, ended.error, ended.failure, routable, inner=frame)
         try:
             return self._leave(item, definition, frame, values, ended)
         except Exception as error:
-            return _broken(error, frame)
+            return _broken(error, frame, self.place.scope)
 
     def _child(self, definition: Subflow, frame: Frame, values: Values) -> tuple[Walk, Values]:
         plan, place = definition.plan, self.place
@@ -153,12 +155,7 @@ class Walk:
         return Done(outcome, shape.difference(draft, values, frame), inner=frame)
 
 
-def _broken(error: Exception, frame: Frame) -> Done:
+def _broken(error: Exception, frame: Frame, scope: Scope) -> Done:
     """Return the end of a composite whose enter, leave or deps failed: that is its own failure."""
     failure: Failure = as_failure(error, frame.path)
-    return Done(None, None, error, failure, is_routable(error), inner=frame)
-
-
-def _is_limit_inside(error: Exception, scope: Scope) -> bool:
-    """Return whether a limit inside `scope` ran out: to the flow around it that is an ordinary failure."""
-    return isinstance(error, BudgetExhausted) and (error.path == scope.path or error.dimension == "visits")
+    return Done(None, None, error, failure, is_routable(error, scope), inner=frame)

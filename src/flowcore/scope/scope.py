@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -13,6 +14,8 @@ from ..errors import BudgetExhausted
 from .budget import COUNTED, Budget, Usage
 
 __all__ = ["Request", "Scope", "current_scope", "scope_variable"]
+
+_ids = itertools.count(1)
 
 scope_variable: ContextVar[Scope] = ContextVar("flowcore_scope")
 
@@ -47,10 +50,23 @@ class Scope:
     `async with Scope(Budget(requests=3)):` works without any flow.
     """
 
-    __slots__ = ("_chain", "_lock", "_token", "_used", "began", "budget", "ends_at", "parent", "path", "seconds")
+    __slots__ = (
+        "_chain",
+        "_lock",
+        "_token",
+        "_used",
+        "began",
+        "budget",
+        "ends_at",
+        "id",
+        "parent",
+        "path",
+        "seconds",
+    )
 
     def __init__(self, budget: Budget | None = None, *, parent: Scope | None = None, path: str = "") -> None:
         self.budget = budget if budget is not None else Budget()
+        self.id = next(_ids)
         self.parent = parent
         self.path = path
         self._used: dict[str, float] = dict.fromkeys(COUNTED, 0)
@@ -76,7 +92,11 @@ class Scope:
     def out_of_time(self, now: float) -> BudgetExhausted:
         """Return the error that says that this scope's time is over."""
         limit = self.seconds or 0.0
-        return BudgetExhausted("seconds", limit, max(limit, now - self.began), self.path)
+        return BudgetExhausted("seconds", limit, max(limit, now - self.began), self.path, scope_id=self.id)
+
+    def holds(self, error: BudgetExhausted) -> bool:
+        """Return whether the limit that ran out is this scope's own or one of its parents'."""
+        return any(scope.id == error.scope_id for scope in self._chain)
 
     def narrow(self, budget: Budget, *, path: str = "") -> Scope:
         """Return a scope inside this one. It can only be tighter: this one's limits still hold."""
@@ -154,7 +174,7 @@ class Scope:
                 continue
             used = self._used[dimension]
             if used + amount > limit or (dimension in _OVERRUN and used >= limit):
-                raise BudgetExhausted(dimension, limit, used, self.path)
+                raise BudgetExhausted(dimension, limit, used, self.path, scope_id=self.id)
             if dimension == "requests":
                 self._check_overrun()
 
@@ -162,7 +182,7 @@ class Scope:
         for dimension in _OVERRUN:
             limit = getattr(self.budget, dimension)
             if limit is not None and self._used[dimension] >= limit:
-                raise BudgetExhausted(dimension, limit, self._used[dimension], self.path)
+                raise BudgetExhausted(dimension, limit, self._used[dimension], self.path, scope_id=self.id)
 
     async def __aenter__(self) -> Self:
         self._token = scope_variable.set(self)
