@@ -2,7 +2,7 @@
 
 from .drawing import Drawable, Drawing, DrawnEdge, DrawnFrame, DrawnNode, draw
 from .formats import FORMATS, Direction, Format, render
-from .words import shown
+from .words import shown, visible
 
 __all__ = [
     "FORMATS",
@@ -16,4 +16,5 @@ __all__ = [
     "draw",
     "render",
     "shown",
+    "visible",
 ]

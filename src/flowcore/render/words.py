@@ -6,22 +6,29 @@ import hashlib
 
 from ..graph import Edge
 
-__all__ = ["edge_words", "shown"]
+__all__ = ["edge_words", "shown", "visible"]
 
 _LONGEST = 80
 
 
-def shown(text: str) -> str:
-    """Return `text` as it stands in a picture or on a terminal: one line, of at most about 100 characters.
+def visible(text: str) -> str:
+    """Return `text` as one line in which everything can be seen.
 
     What cannot be seen or turns the line around (control characters, direction marks) stands as its escape.
+    """
+    return "".join(char if char.isprintable() else _escape(char) for char in text)
+
+
+def shown(text: str) -> str:
+    """Return `text` as it stands in a picture: one visible line of at most about 100 characters.
+
     Of a longer text the beginning is left, with its length and a mark that tells it from its likes.
     """
-    visible = "".join(char if char.isprintable() else _escape(char) for char in text)
-    if len(visible) <= _LONGEST:
-        return visible
+    line = visible(text)
+    if len(line) <= _LONGEST:
+        return line
     mark = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{visible[:_LONGEST]}... ({len(text)} characters, {mark})"
+    return f"{line[:_LONGEST]}... ({len(text)} characters, {mark})"
 
 
 def edge_words(edge: Edge) -> str:

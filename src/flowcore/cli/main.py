@@ -1,0 +1,90 @@
+"""The command `flowcore`: finds the subcommand, and turns how it ended into an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from ..errors import FlowError, RenderError, TargetError
+from . import check, render, run
+from .codes import BAD_INPUT, FAILED, INTERRUPTED
+from .words import complain
+
+__all__ = ["main"]
+
+_COMMANDS = {
+    "check": (check, "say whether a flow is sound, or list everything that is wrong with it"),
+    "render": (render, "draw a flow as SVG, PNG, Mermaid, DOT or JSON"),
+    "run": (run, "run a flow for a text, or once for each question in a file"),
+}
+_HELP = """\
+TARGET names a flow, or an app that runs one:
+  package.module:name    a name in a module that can be imported
+  path/to/file.py:name   a name in a file; without the name, the only app or flow in it
+  path/to/folder         the app.py in a folder
+
+exit codes: 0 it worked, 1 the flow is wrong or the run failed, 2 something given cannot be used
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, and where help is."""
+
+    def error(self, message: str) -> NoReturn:
+        complain(f"{message}; see `{self.prog} --help`")
+        sys.exit(BAD_INPUT)
+
+
+def main(argv: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit: 0 it worked, 1 the flow or run failed, 2 bad input, 130 interrupted."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    arguments = _parser().parse_args(argv)
+    sys.exit(_execute(arguments))
+
+
+def _execute(arguments: argparse.Namespace) -> int:
+    try:
+        code: int = arguments.execute(arguments)
+        sys.stdout.flush()
+    except FlowError as error:
+        complain(*(f"{error.flow}: {problem}" for problem in error.problems))
+    except (TargetError, RenderError) as error:
+        complain(*str(error).splitlines())
+    except KeyboardInterrupt:
+        complain("interrupted: nothing was written")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Who read the output has left. Python would complain once more when it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    else:
+        return code
+    return BAD_INPUT
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="flowcore",
+        description="Check, draw and run flows.",
+        epilog=_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name, (module, summary) in _COMMANDS.items():
+        command = commands.add_parser(
+            name,
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
+            epilog=_HELP,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.add_argument("target", metavar="TARGET", help="the flow or app, see below")
+        module.add_arguments(command)
+        command.set_defaults(execute=module.execute)
+    return parser

@@ -1,0 +1,61 @@
+"""Progress: what a person sees on stderr while a run works."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import TextIO
+
+from ..events import Event, NodeStarted, RoundStarted
+from ..render import visible
+from ..runtime import Observer
+
+__all__ = ["Progress"]
+
+_CLEAR = "\r\x1b[K"
+
+
+class Progress:
+    """One line that changes, on a terminal; elsewhere nothing but what `note` is told."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._lively = stream.isatty()
+        self._title = ""
+        self._round = 0
+
+    @contextmanager
+    def of(self, title: str) -> Generator[tuple[Observer, ...]]:
+        """Give what a run is to tell: nothing if nobody sees it. The line is gone at the end."""
+        self._title, self._round = title, 0
+        try:
+            yield (self._see,) if self._lively else ()
+        finally:
+            self._clear()
+
+    def note(self, line: str) -> None:
+        """Print a line that stays."""
+        self._clear()
+        print(visible(line), file=self._stream, flush=True)
+
+    def _clear(self) -> None:
+        if self._lively:
+            self._stream.write(_CLEAR)
+            self._stream.flush()
+
+    def _see(self, event: Event) -> None:
+        if isinstance(event, RoundStarted):
+            self._round = event.round
+        elif isinstance(event, NodeStarted):
+            words = [self._title, f"round {self._round}" if self._round else "", event.path]
+            line = visible("  ".join(word for word in words if word))
+            self._stream.write(_CLEAR + line[: _width(self._stream)])
+            self._stream.flush()
+
+
+def _width(stream: TextIO) -> int:
+    try:
+        return os.get_terminal_size(stream.fileno()).columns - 1
+    except (OSError, ValueError):
+        return 79

@@ -1,0 +1,112 @@
+"""Reports: a run as lines for a person, and as data for JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from itertools import groupby
+from typing import Any
+
+from pydantic_core import PydanticSerializationError, to_jsonable_python
+
+from ..errors import Failure
+from ..run import RunResult
+from ..trace import Trace, Visit
+
+__all__ = ["answered_line", "blocked_line", "json_text", "path_lines", "result_data", "trace_data"]
+
+
+def path_lines(trace: Trace) -> list[str]:
+    """Return the path of a run, a line for each round: what was visited, a failed visit marked with `!`."""
+    around = {visit.path.rpartition("/")[0] for visit in trace}
+    visits = [visit for visit in trace if visit.path not in around]
+    rounds = [(number, " > ".join(map(_word, run))) for number, run in groupby(visits, lambda visit: visit.round)]
+    titles = [f"round {number}" if number else "before round 1" for number, _ in rounds]
+    width = max(map(len, titles), default=0)
+    return [f"  {title:<{width}}  {words}" for title, (_, words) in zip(titles, rounds, strict=True)]
+
+
+def _word(visit: Visit) -> str:
+    names = "/".join(part.rpartition("#")[0] for part in visit.path.split("/"))
+    if visit.kind == "over_limit":
+        return f"{names} (over limit)"
+    return f"{names}!" if visit.failure is not None else names
+
+
+def result_data(flow: str, result: RunResult[Any]) -> dict[str, Any]:
+    """Return how a run ended, as data for JSON."""
+    return {
+        "flow": flow,
+        "status": result.status,
+        "value": _ready(result.value),
+        "failure": _failure(result.failure),
+        "exhausted": result.exhausted,
+        "path": result.trace.path,
+        "rounds": result.usage.rounds,
+        "usage": asdict(result.usage),
+    }
+
+
+def trace_data(trace: Trace) -> list[dict[str, Any]]:
+    """Return every visit of a run, as data for JSON."""
+    return [
+        {
+            "path": visit.path,
+            "node": visit.node,
+            "number": visit.number,
+            "round": visit.round,
+            "attempts": visit.attempts,
+            "kind": visit.kind,
+            "label": visit.label,
+            "target": visit.target,
+            "why": _ready(visit.why),
+            "patch": _ready(dict(visit.patch)),
+            "failure": _failure(visit.failure),
+            "retried": [_failure(failure) for failure in visit.retried],
+            "started": visit.started,
+            "ended": visit.ended,
+            "budget": asdict(visit.budget),
+        }
+        for visit in trace
+    ]
+
+
+def answered_line(id: str, text: str) -> dict[str, Any]:
+    """Return the line of a question, for an app that does not say how its lines look."""
+    return {"id": id, "answers": [{"text": text, "citations": [], "status": "answered"}]}
+
+
+def blocked_line(id: str, reason: str) -> dict[str, Any]:
+    """Return the line of a question whose run gave no value."""
+    answer = {"text": "", "citations": [], "status": "blocked", "reason": reason}
+    return {"id": id, "answers": [answer]}
+
+
+def json_text(data: Mapping[str, Any], indent: int | None = None) -> str:
+    """Return data as JSON with a newline. Raises `ValueError` or `TypeError` for what JSON cannot say."""
+    return json.dumps(data, indent=indent, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _failure(failure: Failure | None) -> dict[str, Any] | None:
+    if failure is None:
+        return None
+    names = ("path", "type", "code", "message", "attempts")
+    return {name: getattr(failure, name) for name in names}
+
+
+def _ready(value: object) -> Any:
+    """Return a value of a user as data for JSON; what JSON cannot say as its `repr`."""
+    try:
+        return _finite(to_jsonable_python(value, fallback=repr, bytes_mode="base64"))
+    except (PydanticSerializationError, ValueError, RecursionError):
+        return repr(value)
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, float) and not math.isfinite(data):
+        return str(data)
+    if isinstance(data, dict):
+        return {key: _finite(item) for key, item in data.items()}
+    return [_finite(item) for item in data] if isinstance(data, list) else data

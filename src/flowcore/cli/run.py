@@ -1,0 +1,168 @@
+"""`flowcore run`: a flow run for a person, once or for each question of a file."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from ..app import App
+from ..errors import RenderError, TargetError
+from ..render import render, visible
+from ..scope import Budget
+from .codes import FAILED, OK
+from .files import OutputFolder
+from .progress import Progress
+from .questions import Question, read_questions
+from .report import json_text, path_lines, result_data, trace_data
+from .session import Answer, ask, make_deps, make_states
+from .target import load_target
+from .words import complain
+
+__all__ = ["add_arguments", "execute"]
+
+AnyApp = App[Any, Any, Any]
+_FILES = ("flow.mmd", "flow.svg", "trace.txt", "trace.json", "answers.jsonl")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
+    asked = parser.add_mutually_exclusive_group(required=True)
+    asked.add_argument("text", metavar="TEXT", nargs="?", help="what to run the flow for")
+    asked.add_argument(
+        "--questions",
+        metavar="FILE",
+        type=Path,
+        help='run once for each line {"id": "...", "question": "..."} of this file',
+    )
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        type=Path,
+        help="write the diagram (flow.mmd, and flow.svg where it can be laid out), the trace (trace.txt,"
+        " trace.json) and answers.jsonl into this folder, all at the end",
+    )
+    parser.add_argument("--json", action="store_true", help="print the result as JSON, and nothing else")
+    parser.add_argument("--rounds", metavar="N", type=_whole, help="the most rounds that a run may take")
+    parser.add_argument("--seconds", metavar="S", type=_seconds, help="the most seconds that a run may take")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Run, print what came out, and write it down if a folder was named. 1 if any run failed."""
+    target = load_target(arguments.target)
+    if target.app is None:
+        raise TargetError(
+            f"{target.text}: this is a flow, and a run needs an app, which makes its state of a text: write"
+            " app = App(flows=[...], state=...) beside it"
+        )
+    many = arguments.questions is not None
+    asked = read_questions(arguments.questions) if many else [Question("1", arguments.text, "TEXT")]
+    states = make_states(target.app, asked)
+    opened = nullcontext(None) if arguments.out is None else OutputFolder(arguments.out, _FILES)
+    with opened as folder:
+        session = _Session(target.app, _budget(target.app, arguments), many, arguments.json)
+        answers = anyio.run(session.work, asked, states)
+        if folder is not None:
+            _write(folder, target.app, answers, many)
+    return FAILED if any(answer.reason for answer in answers) else OK
+
+
+class _Session:
+    """Runs for one question after the other, and shows what comes of each."""
+
+    def __init__(self, app: AnyApp, budget: Budget | None, many: bool, as_json: bool) -> None:
+        self.app = app
+        self.budget = budget
+        self.many = many
+        self.as_json = as_json
+        self.progress = Progress(sys.stderr)
+
+    async def work(self, questions: Sequence[Question], states: Sequence[Any]) -> list[Answer]:
+        deps = make_deps(self.app)
+        answers: list[Answer] = []
+        for number, (question, state) in enumerate(zip(questions, states, strict=True), 1):
+            title = f"[{number}/{len(questions)}] {question.id}" if self.many else ""
+            with self.progress.of(title) as observers:
+                answer = await ask(self.app, question, state, deps=deps, budget=self.budget, observers=observers)
+            answers.append(answer)
+            self.show_json(answer) if self.as_json else self.show_text(answer)
+            if self.many:
+                self.progress.note(f"{title}: {_outcome(answer)}")
+            elif answer.reason:
+                complain(f"the run failed: {answer.reason}")
+        return answers
+
+    def show_text(self, answer: Answer) -> None:
+        if self.many:
+            print(f"{answer.question.id}: {answer.question.text}\n")
+        if not answer.reason:
+            print(f"{answer.text}\n")
+        elif self.many:
+            print(f"(no answer: {answer.reason})\n")
+        if answer.result is not None:
+            print(*path_lines(answer.result.trace), f"  {answer.result.usage}", sep="\n")
+        if self.many:
+            print(flush=True)
+
+    def show_json(self, answer: Answer) -> None:
+        if self.many:
+            sys.stdout.write(json_text(answer.line))
+        elif answer.result is not None:
+            sys.stdout.write(json_text(result_data(self.app.flow.name, answer.result), indent=2))
+        sys.stdout.flush()
+
+
+def _outcome(answer: Answer) -> str:
+    if answer.result is None or answer.reason:
+        return f"no answer: {answer.reason}"
+    return f"{answer.result.status}, {answer.result.usage}"
+
+
+def _write(folder: OutputFolder, app: AnyApp, answers: Sequence[Answer], many: bool) -> None:
+    folder.write("flow.mmd", render(app.flow, "mermaid"))
+    try:
+        folder.write("flow.svg", render(app.flow, "svg"))
+    except RenderError as error:
+        complain(f"flow.svg was left out: {error}")
+    runs = [answer for answer in answers if answer.result is not None]
+    texts = [answer.result.to_text() for answer in runs if answer.result is not None]
+    if many:
+        texts = [f"question {visible(run.question.id)}\n\n{text}" for run, text in zip(runs, texts, strict=True)]
+    folder.write("trace.txt", "\n".join(texts))
+    folder.write("trace.json", json_text({"runs": [_run_data(app, answer) for answer in answers]}, indent=2))
+    folder.write("answers.jsonl", "".join(json_text(answer.line) for answer in answers))
+
+
+def _run_data(app: AnyApp, answer: Answer) -> dict[str, Any]:
+    data: dict[str, Any] = {"id": answer.question.id, "question": answer.question.text}
+    if answer.result is None:
+        return {**data, "status": "failed", "reason": answer.reason}
+    return {**data, **result_data(app.flow.name, answer.result), "visits": trace_data(answer.result.trace)}
+
+
+def _budget(app: AnyApp, arguments: argparse.Namespace) -> Budget | None:
+    given = {"rounds": arguments.rounds, "seconds": arguments.seconds}
+    limits = {name: limit for name, limit in given.items() if limit is not None}
+    return replace(app.budget or Budget(), **limits) if limits else app.budget
+
+
+def _whole(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of zero or more")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1
+    if not 0 <= seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds")
+    return seconds
