@@ -127,9 +127,7 @@ def examples(path: Path) -> Iterator[tuple[str, str, int]]:
         for name, docstring, line in examples(path)
     ],
 )
-def test_the_examples_of_a_docstring_run(
-    path: Path, docstring: str, line: int, namespace: ModuleType
-) -> None:
+def test_the_examples_of_a_docstring_run(path: Path, docstring: str, line: int, namespace: ModuleType) -> None:
     folder = next(parent for parent in path.parents if parent.name == "src")
     name = ".".join(path.relative_to(folder).with_suffix("").parts).removesuffix(".__init__")
     namespace.__dict__.update(importlib.import_module(name).__dict__, __name__="page")

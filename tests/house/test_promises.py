@@ -32,9 +32,7 @@ def test_each_promise_stands_on_the_page_once(promised: list[str]) -> None:
     assert sorted(promised) == sorted(set(promised))
 
 
-def test_each_promise_on_the_page_is_proven_by_a_test(
-    promised: list[str], proven: dict[str, list[str]]
-) -> None:
+def test_each_promise_on_the_page_is_proven_by_a_test(promised: list[str], proven: dict[str, list[str]]) -> None:
     assert [promise for promise in promised if promise not in proven] == []
 
 

@@ -10,9 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted(
-    path
-    for folder in (ROOT / "src", ROOT / "examples", *ROOT.glob("kits/*/src"))
-    for path in folder.rglob("*.py")
+    path for folder in (ROOT / "src", ROOT / "examples", *ROOT.glob("kits/*/src")) for path in folder.rglob("*.py")
 )
 FILE_LINES = 420
 FUNCTION_LINES = 45
