@@ -43,11 +43,12 @@ class _Builder:
             self.add(problem("no_rows", self.name))
         for number, row in enumerate(rows, 1):
             if not isinstance(row, Node):
-                self.add(problem("not_a_row", self.name, number=number, value=repr(row)))
+                self.add(problem("not_a_row", self.name, number=number, value=_shown(row)))
                 continue
             counts[row.id] = counts.get(row.id, 0) + 1
-            first = self.rows.setdefault(row.id, row)
-            if first is row:
+            first = self.rows.get(row.id)
+            if first is None:
+                self.rows[row.id] = row
                 self.add(_bad_id(row.id, row.id or self.name))
                 self.nodes[row.id] = PlanNode(row.id, len(self.nodes), row.definition, self.read(row))
             elif first.definition is not row.definition and first.definition != row.definition:
@@ -168,3 +169,8 @@ def _bad_id(id: str, where: str) -> Problem | None:
 
 def _seconds(timeout: Any) -> float | None:
     return None if timeout is UNSET or timeout is None else float(timeout)
+
+
+def _shown(value: object) -> str:
+    name = getattr(value, "__name__", None)
+    return f"the function {name}" if callable(value) and name else f"a {type(value).__name__}"
