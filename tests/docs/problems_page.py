@@ -1,0 +1,97 @@
+"""Writes docs/reference/problems.md from the table of problems: `python tests/docs/problems_page.py`."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+from typing import Any
+
+from flowcore import FlowError
+from flowcore.graph import PROBLEMS, ProblemKind
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "reference" / "problems.md"
+NAMES = Path(__file__).with_name("problem_names.py")
+ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+NOTE_TO_LINTERS = re.compile(r" +# noqa.*")
+
+HEAD = """\
+# Problems
+
+This page is made from the table of problems: `python tests/docs/problems_page.py`.
+
+`Flow(...)` raises one `FlowError` that lists everything that is wrong. Each `Problem` has a code, the place, a
+message and a remedy; a program reads them from `error.problems`. There are no warnings: a thing is wrong or right.
+
+{index}
+
+The examples below share these names:
+
+```python
+{names}
+```
+"""
+SECTION = """
+## {code}
+
+```{language}
+{fault}
+```
+
+```text
+{output}
+```
+
+Right:
+
+```python
+{mend}
+```
+"""
+
+
+def page() -> str:
+    """Returns the page, with the messages that the faults really raise."""
+    index = " · ".join(f"[{code}](#{code})" for code in PROBLEMS)
+    names = NOTE_TO_LINTERS.sub("", NAMES.read_text("utf-8")).strip()
+    head = HEAD.format(index=wrapped(index), names=names)
+    return head + "".join(section(kind) for kind in PROBLEMS.values())
+
+
+def section(kind: ProblemKind) -> str:
+    output = f"FlowError: {raised_by(kind)}"
+    # A message with an address in it is another one in each run, so that block is shown and not run.
+    language = "py" if ADDRESS.search(output) else "python"
+    return SECTION.format(
+        code=kind.code, language=language, fault=kind.fault, output=ADDRESS.sub("", output), mend=kind.mend
+    )
+
+
+def raised_by(kind: ProblemKind) -> FlowError:
+    names = example_names()
+    try:
+        eval(kind.fault, names)
+    except FlowError as error:
+        return error
+    raise AssertionError(f"{kind.code}: {kind.fault} raises nothing")
+
+
+def example_names() -> dict[str, Any]:
+    return runpy.run_path(str(NAMES), run_name="page")
+
+
+def wrapped(index: str, width: int = 115) -> str:
+    lines = [""]
+    for link in index.split(" · "):
+        joined = f"{lines[-1]} · {link}" if lines[-1] else link
+        if len(joined) > width:
+            lines[-1] += " ·"
+            lines.append(link)
+        else:
+            lines[-1] = joined
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), "utf-8")
