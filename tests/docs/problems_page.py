@@ -13,7 +13,6 @@ from flowcore.graph import PROBLEMS, ProblemKind
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference" / "problems.md"
 NAMES = Path(__file__).with_name("problem_names.py")
-ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 NOTE_TO_LINTERS = re.compile(r" +# noqa.*")
 
 HEAD = """\
@@ -35,7 +34,7 @@ The examples below share these names:
 SECTION = """
 ## {code}
 
-```{language}
+```python
 {fault}
 ```
 
@@ -61,11 +60,7 @@ def page() -> str:
 
 def section(kind: ProblemKind) -> str:
     output = f"FlowError: {raised_by(kind)}"
-    # A message with an address in it is another one in each run, so that block is shown and not run.
-    language = "py" if ADDRESS.search(output) else "python"
-    return SECTION.format(
-        code=kind.code, language=language, fault=kind.fault, output=ADDRESS.sub("", output), mend=kind.mend
-    )
+    return SECTION.format(code=kind.code, fault=kind.fault, output=output, mend=kind.mend)
 
 
 def raised_by(kind: ProblemKind) -> FlowError:
