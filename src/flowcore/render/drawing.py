@@ -98,59 +98,59 @@ class Drawing:
 def draw(flow: Drawable) -> Drawing:
     """Return the drawing of a flow: every declared route once, every sub-flow in a frame of its own."""
     pencil = _Pencil()
-    pencil.draw(flow.plan, "", None)
-    return Drawing(
-        flow.plan.name,
-        flow.plan.description,
-        tuple(pencil.nodes),
-        tuple(pencil.frames),
-        tuple(pencil.edges),
-    )
+    pencil.place(flow.plan, "", None)
+    pencil.connect(flow.plan, "")
+    parts = (tuple(pencil.nodes), tuple(pencil.frames), tuple(pencil.edges))
+    return Drawing(flow.plan.name, flow.plan.description, *parts)
+
+
+_START, _END = "#start", "#end"
+"""Where the dots of a flow stand among its paths: no id of a node has a `#`."""
 
 
 @dataclass(slots=True)
 class _Pencil:
+    """Places nodes first and then connects them: the routes of a flow come before those inside its sub-flows."""
+
     nodes: list[DrawnNode] = field(default_factory=list)
     frames: list[DrawnFrame] = field(default_factory=list)
     edges: list[DrawnEdge] = field(default_factory=list)
-    used: int = 0
+    ids: dict[str, str] = field(default_factory=dict)
 
-    def new_id(self) -> str:
-        self.used += 1
-        return f"n{self.used - 1}"
+    def new_id(self, path: str) -> str:
+        return self.ids.setdefault(path, f"n{len(self.ids)}")
 
-    def draw(self, plan: Plan, prefix: str, frame: str | None) -> tuple[str, str]:
-        """Draw a plan inside a frame, and return the ids of its dots."""
-        start = DrawnNode(self.new_id(), "start", prefix, frame=frame)
-        self.nodes.append(start)
-        ids = {item.id: self.draw_node(item, f"{prefix}{item.id}", frame) for item in plan.nodes.values()}
-        end = DrawnNode(self.new_id(), "end", prefix, frame=frame)
-        self.nodes.append(end)
-        self.connect(plan, ids, start.id, end.id)
-        return start.id, end.id
+    def place(self, plan: Plan, prefix: str, frame: str | None) -> None:
+        self.nodes.append(DrawnNode(self.new_id(prefix + _START), "start", prefix, frame=frame))
+        for item in plan.nodes.values():
+            self.place_node(item, f"{prefix}{item.id}", frame)
+        self.nodes.append(DrawnNode(self.new_id(prefix + _END), "end", prefix, frame=frame))
 
-    def draw_node(self, item: PlanNode, path: str, frame: str | None) -> str:
-        id = self.new_id()
+    def place_node(self, item: PlanNode, path: str, frame: str | None) -> None:
+        id = self.new_id(path)
         description = item.definition.description
         if isinstance(item.definition, Subflow):
-            start, end = self.draw(item.definition.plan, f"{path}/", id)
+            self.place(item.definition.plan, f"{path}/", id)
+            start, end = self.ids[f"{path}/{_START}"], self.ids[f"{path}/{_END}"]
             self.frames.append(DrawnFrame(id, path, item.id, description, start, end, frame))
         else:
-            node = DrawnNode(id, "node", path, item.id, description, item.starts_round, frame)
-            self.nodes.append(node)
-        return id
+            self.nodes.append(DrawnNode(id, "node", path, item.id, description, item.starts_round, frame))
 
-    def connect(self, plan: Plan, ids: dict[str, str], start: str, end: str) -> None:
+    def connect(self, plan: Plan, prefix: str) -> None:
+        ids = {item.index: self.ids[f"{prefix}{item.id}"] for item in plan.nodes.values()}
         if plan.entry is not None:
-            self.add("start", start, ids[plan.entry.id])
+            self.add("start", self.ids[prefix + _START], ids[plan.entry.index])
         backward = _backward(plan)
         for item in plan.nodes.values():
             for edge in item.edges():
-                turns = (item.index, edge.target.index) in backward
-                words = edge_words(edge)
-                self.add(edge.kind, ids[item.id], ids[edge.target.id], words, edge.default, turns)
+                ends = (item.index, edge.target.index)
+                source, target = (ids[end] for end in ends)
+                self.add(edge.kind, source, target, edge_words(edge), edge.default, ends in backward)
             if item.completes:
-                self.add("end", ids[item.id], end)
+                self.add("end", ids[item.index], self.ids[prefix + _END])
+        for item in plan.nodes.values():
+            if isinstance(item.definition, Subflow):
+                self.connect(item.definition.plan, f"{prefix}{item.id}/")
 
     def add(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .colours import LIGHT
+from .colours import DARK, LIGHT
 from .drawing import Drawing, DrawnEdge, DrawnFrame, DrawnNode
 from .words import shown
 
@@ -14,36 +14,38 @@ __all__ = ["mermaid_text"]
 _ARROWS = {"error": "-.->", "over_limit": "==>"}
 _SPECIAL = re.compile(r"(?<![^\W_])[_ -]|[_ -](?![^\W_])|[^\w -]")
 """What may mean something to Mermaid, or to the Markdown and HTML inside it: all but words."""
-_STYLES = (
-    f"classDef dot fill:{LIGHT.line},stroke:{LIGHT.line}",
-    f"classDef frame fill:none,stroke:{LIGHT.frame},stroke-dasharray:2 4",
-)
+_CLASSES = {
+    "start_dot": f"fill:{LIGHT.line},stroke:{LIGHT.line}",
+    "end_dot": f"fill:{LIGHT.line},stroke:{DARK.line},stroke-width:2px",
+    "frame": f"fill:none,stroke:{LIGHT.frame},stroke-dasharray:2 4",
+}
+_LINKS = {
+    "error": f"stroke:{LIGHT.error}",
+    "over_limit": f"stroke:{LIGHT.limit},stroke-width:2px,stroke-dasharray:2 5",
+}
 
 
 def mermaid_text(drawing: Drawing, direction: str) -> str:
     """Return the drawing as a Mermaid flowchart."""
-    levels = drawing.levels()
-    lines = [f"flowchart {direction}", *_level(levels, None, "  ")]
-    lines += [f"  {_edge(drawing, edge)}" for edge in drawing.edges]
-    dots = ",".join(node.id for node in drawing.nodes if node.kind != "node")
-    lines += [f"  {style}" for style in _STYLES]
-    lines.append(f"  class {dots} dot")
-    if drawing.frames:
-        lines.append(f"  class {','.join(frame.id for frame in drawing.frames)} frame")
-    lines += [f"  {style}" for style in _link_styles(drawing)]
-    return "\n".join(lines) + "\n"
+    lines = [
+        *_level(drawing.levels(), None, direction),
+        *(_edge(drawing, edge) for edge in drawing.edges),
+        *_styles(drawing),
+    ]
+    return "\n".join([f"flowchart {direction}", *(f"  {line}" for line in lines)]) + "\n"
 
 
 def _level(
-    levels: dict[str | None, list[DrawnNode | DrawnFrame]], frame: str | None, indent: str
+    levels: dict[str | None, list[DrawnNode | DrawnFrame]], frame: str | None, direction: str
 ) -> Iterator[str]:
     for item in levels[frame]:
         if isinstance(item, DrawnFrame):
-            yield f'{indent}subgraph {item.id}["{_label(item.label)}"]'
-            yield from _level(levels, item.id, f"{indent}  ")
-            yield f"{indent}end"
+            yield f'subgraph {item.id}["{_label(item.label)}"]'
+            yield f"  direction {direction}"
+            yield from (f"  {line}" for line in _level(levels, item.id, direction))
+            yield "end"
         else:
-            yield f"{indent}{item.id}{_shape(item)}"
+            yield f"{item.id}{_shape(item)}"
 
 
 def _shape(node: DrawnNode) -> str:
@@ -62,11 +64,17 @@ def _edge(drawing: Drawing, edge: DrawnEdge) -> str:
     return f"{source} {arrow}{words} {target}"
 
 
-def _link_styles(drawing: Drawing) -> Iterator[str]:
-    for kind, colour in (("error", LIGHT.error), ("over_limit", LIGHT.limit)):
+def _styles(drawing: Drawing) -> Iterator[str]:
+    dots = [(f"{node.kind}_dot", node.id) for node in drawing.nodes if node.kind != "node"]
+    classed = [*dots, *(("frame", frame.id) for frame in drawing.frames)]
+    for name, style in _CLASSES.items():
+        if ids := [id for found, id in classed if found == name]:
+            yield f"classDef {name} {style}"
+            yield f"class {','.join(ids)} {name}"
+    for kind, style in _LINKS.items():
         numbers = [str(number) for number, edge in enumerate(drawing.edges) if edge.kind == kind]
         if numbers:
-            yield f"linkStyle {','.join(numbers)} stroke:{colour}"
+            yield f"linkStyle {','.join(numbers)} {style}"
 
 
 def _label(text: str) -> str:
