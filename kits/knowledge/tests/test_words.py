@@ -38,6 +38,8 @@ def test_a_word_without_end_is_cut() -> None:
         ("hopping hopped", "hop"),
         ("relational", "relat"),
         ("agreed", "agre"),
+        ("write writes wrote written writing", "write"),
+        ("hide hides hidden", "hide"),
         ("sky", "sky"),
         ("feed", "feed"),
         ("controlling", "control"),

@@ -16,6 +16,22 @@ _HAS_VOWEL = re.compile(f"^({_CC})?{_V}")
 _SHORT = re.compile(f"^{_CC}{_V}[^aeiouwxy]$")
 _PLAIN = re.compile(r"^[a-z]{3,}$")
 
+_IRREGULAR = {
+    form: base
+    for base, *forms in (
+        line.split()
+        for line in (
+            "begin began begun", "bind bound", "break broke broken", "bring brought", "build built",
+            "catch caught", "choose chose chosen", "draw drew drawn", "drive drove driven", "fall fell fallen",
+            "find found", "forbid forbade forbidden", "freeze froze frozen", "give gave given", "hide hid hidden",
+            "hold held", "keep kept", "know knew known", "leave left", "lose lost", "make made", "mean meant",
+            "override overrode overridden", "rewrite rewrote rewritten", "run ran", "see saw seen", "send sent",
+            "show showed shown", "spend spent", "take took taken", "tell told", "throw threw thrown",
+            "undo undid undone", "unfreeze unfroze unfrozen", "write wrote written",
+        )
+    )
+    for form in forms
+}  # fmt: skip
 _STEP_2 = {
     "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize", "bli": "ble",
     "alli": "al", "entli": "ent", "eli": "e", "ousli": "ous", "ization": "ize", "ation": "ate", "ator": "ate",
@@ -34,7 +50,7 @@ def stem(word: str) -> str:
     """The stem of a lower-case word; what is not a plain English word comes back as it is."""
     if not _PLAIN.match(word):
         return word
-    word = _past(_plural(word))
+    word = _past(_plural(_IRREGULAR.get(word, word)))
     if word.endswith("y") and _HAS_VOWEL.match(word[:-1]):
         word = word[:-1] + "i"
     word = _swap(word, _STEP_2)

@@ -1,0 +1,85 @@
+"""Flow: a question is read, looked up, answered by the Answering Kit's seven nodes, and replied to."""
+
+from __future__ import annotations
+
+from flowcore import Complete, Continue, Flow, Step, node
+from flowcore_answering import CHECKS, AnswerItem, AnswerResult, AnswerState, Evidence, ItemAnswer, answer_flow
+from flowcore_knowledge import KnowledgeError, Passage
+
+from .answerable import unclear
+from .generator import Opened, Quoting
+from .guard import refusal
+from .state import Asked, Reply
+
+_EVIDENCE = 8
+
+
+def support_flow(opened: Opened) -> Flow[Asked, object, Reply]:
+    """Make the flow that answers from the library that `opened` returns."""
+
+    @node(starts_round=False)
+    def read(step: Step[Asked]) -> Continue:
+        """Refuse the question, or split it into items."""
+        step.state.refusal = refusal(step.state.question)
+        whole = [step.state.question]
+        step.state.parts = tuple(whole if step.state.refusal else opened().reader.split(step.state.question))
+        return Continue()
+
+    @node
+    def look_up(step: Step[Asked]) -> Continue:
+        """Find evidence for each item; a refused question gets none, and an unclear one has nothing to find."""
+        step.state.items = tuple(
+            AnswerItem(id=str(number), question=part, readiness="denied")
+            if step.state.refusal
+            else AnswerItem(id=str(number), question=part, evidence=_evidence(part))
+            for number, part in enumerate(step.state.parts, 1)
+        )
+        return Continue()
+
+    def _evidence(part: str) -> tuple[Evidence, ...]:
+        library = opened()
+        item = library.reader.read(part)
+        return () if unclear(item) else tuple(map(_as_evidence, library.find(item, _EVIDENCE)))
+
+    @node
+    def present(step: Step[Asked]) -> Complete[Reply]:
+        """Put questions and answers together."""
+        questions = {item.id: item.question for item in step.state.items}
+        answers = step.state.result.items if step.state.result else ()
+        return Complete(Reply(questions=questions, result=AnswerResult(items=answers)))
+
+    quoting = Quoting(opened)
+    answer = answer_flow(
+        generate=quoting.generate,
+        repair=quoting.repair,
+        fallback=quoting.fall_back,
+        checks=(*CHECKS, quoting.check),
+        propagate=(PermissionError, KnowledgeError),
+    ).as_node("answer", state=Asked, enter=_enter, leave=_leave)
+    return Flow(
+        "package_support",
+        read.to(look_up),
+        look_up.to(answer),
+        answer.to(present),
+        present,
+        description="Answers questions about the installed packages with sentences of their own texts.",
+    )
+
+
+def _as_evidence(passage: Passage) -> Evidence:
+    return Evidence(source=passage.source, where=passage.where, text=f"{passage.title}\n{passage.text}")
+
+
+def _enter(asked: Asked) -> AnswerState:
+    return AnswerState(items=asked.items)
+
+
+def _leave(asked: Asked, result: AnswerResult) -> Continue:
+    """Keep the result; a refused question says why."""
+    answers = tuple(_with_reason(answer, asked.refusal) for answer in result.items)
+    asked.result = AnswerResult(items=answers)
+    return Continue()
+
+
+def _with_reason(answer: ItemAnswer, refusal: str) -> ItemAnswer:
+    return answer.model_copy(update={"reason": refusal}) if refusal else answer

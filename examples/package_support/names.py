@@ -1,0 +1,67 @@
+"""Names: which package a question is about, installed or not, by the names that people call it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from .distributions import Installed, canonical
+
+_TOKEN = re.compile(r"[A-Za-z][\w-]*(?:\.[A-Za-z_]\w*)*")
+_DOTTED = re.compile(r"[a-z][a-z0-9_]{2,}(?:\.[A-Za-z_]\w*)+")
+_FILE = re.compile(
+    r"\.(?:py|pyi|html?|txt|json|jsonl|md|rst|toml|ya?ml|cfg|ini|csv|xml|env|png|svg|jpe?g|log|sh|exe)$"
+)
+_ORDINARY = 250  # a name that so many passages have is a word of the language too, such as "requests"
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Every name of what is installed, and the names of what others here could use but that is not."""
+
+    called: Mapping[str, str]
+    absent: frozenset[str]
+
+    def named_in(self, text: str) -> dict[str, str]:
+        """The packages that a text names: the word by distribution, in the order of the text."""
+        found: dict[str, str] = {}
+        for token in _TOKEN.findall(text):
+            for word in (token, token.split(".")[0]):
+                if package := self.called.get(canonical(word)):
+                    found.setdefault(package, word)
+                    break
+        return found
+
+    def absent_in(self, text: str, frequency: Callable[[str], int]) -> tuple[str, ...]:
+        """The packages that a text names and that are not installed.
+
+        `frequency` tells how many passages have a word: a name that many have is an everyday word too.
+        """
+        return tuple(dict.fromkeys(self._absent(text, frequency)))
+
+    def _absent(self, text: str, frequency: Callable[[str], int]) -> Iterator[str]:
+        for match in _TOKEN.finditer(text):
+            top = match[0].split(".")[0]
+            if canonical(top) in self.called:
+                continue
+            dotted = _DOTTED.fullmatch(match[0]) and not _FILE.search(match[0])
+            opens = match.start() == 0 and text[match.end() : match.end() + 1] in (":", ",")
+            rare = frequency(top.lower()) < _ORDINARY
+            if dotted or (canonical(top) in self.absent and (opens or rare)):
+                yield top
+
+
+def names_of(these: Sequence[Installed]) -> Names:
+    """Distribution names come first, then import names, then what is left without a version digit or an affix."""
+    called = {one.name: one.name for one in these}
+    for one in these:
+        for name in one.imports:
+            if len(name) > 2:
+                called.setdefault(canonical(name), one.name)
+    for one in these:
+        for short in (one.name.rstrip("0123456789"), re.sub(r"^python-|-python$", "", one.name)):
+            if len(short) > 3:
+                called.setdefault(short, one.name)
+    wanted = {need for one in these for need in one.needs}
+    return Names(called, frozenset(wanted - called.keys()))

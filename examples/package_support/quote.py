@@ -1,0 +1,110 @@
+"""Quote: the sentences of the evidence that answer an item, picked and joined, never rewritten."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from flowcore_answering import Evidence
+
+from .finder import fitting
+from .likeness import covering, share
+from .question import Item
+
+_FIRST, _NEXT, _ALL, _LEAST = 65, 36, 105, 15  # words
+_MOST = 5  # passages
+_SAME, _OTHER = 0.65, 0.82  # how well a passage must fit beside the first: about the same thing, about another
+_LONG = 45
+_FITS, _OPENS, _LENGTH = 0.15, 0.1, 0.002
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'(`\[])")
+_SIGNATURE = re.compile(r"[\w.]+\(.*")
+_ARGUMENT = re.compile(r", (?=\w+(?:[:=,]| =|$))")
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """What is quoted, and from where; the first is what the answer mainly rests on."""
+
+    text: str
+    evidence: tuple[Evidence, ...]
+
+
+def quote(item: Item, evidence: Sequence[Evidence]) -> Quote | None:
+    """Sentences from the passages that fit, in about a hundred words; None if there is none."""
+    taken: list[Evidence] = []
+    said: list[str] = []
+    words = 0
+    for passage in _kept(item, evidence):
+        text = _from(item, passage, min(_NEXT if taken else _FIRST, _ALL - words))
+        if text and not any(text in other for other in said):
+            taken.append(passage)
+            said.append(text)
+            words += len(text.split())
+        if _ALL - words < _LEAST or len(taken) == _MOST:
+            break
+    return Quote("\n".join(said), tuple(taken)) if taken else None
+
+
+def _kept(item: Item, evidence: Sequence[Evidence]) -> Iterator[Evidence]:
+    best = 0.0
+    for passage in evidence:
+        title, _, text = passage.text.partition("\n")
+        fit, _ = fitting(passage.where, title, text, item)
+        best = best or fit
+        if fit >= best * (_SAME if passage.where == evidence[0].where else _OTHER):
+            yield passage
+
+
+def _from(item: Item, passage: Evidence, room: int) -> str:
+    """The best sentences of a passage in their order, with what they are about in front."""
+    title, _, text = passage.text.partition("\n")
+    head = title.replace(": ", ", ", 1)
+    units = [unit for unit in _units(text, item) if unit]
+    words = len(head.split())
+    chosen: list[int] = []
+    for at in sorted(range(len(units)), key=lambda at: (-_worth(units[at], at, item), at)):
+        size = len(units[at].split())
+        if words + size <= room or (not chosen and words + size <= room * 1.6):
+            chosen.append(at)
+            words += size
+    return f"{head}: {' … '.join(_runs(units, sorted(chosen)))}" if chosen else ""
+
+
+def _runs(units: Sequence[str], chosen: Sequence[int]) -> Iterator[str]:
+    """Neighbouring sentences joined as they stood."""
+    run: list[str] = []
+    for at in chosen:
+        if run and at - 1 not in chosen:
+            yield " ".join(run)
+            run = []
+        run.append(units[at])
+    yield " ".join(run)
+
+
+def _units(text: str, item: Item) -> Iterator[str]:
+    """Sentences, and signatures cut down to what is asked about; code only where there is nothing else."""
+    lines = text.splitlines()
+    for line in [line for line in lines if not line.startswith("    ")] or lines:
+        for unit in map(str.strip, _SENTENCE.split(line)):
+            if _SIGNATURE.fullmatch(unit):
+                yield _arguments(unit, item)
+            elif len(unit.split()) > _LONG:
+                yield " ".join([*unit.split()[:_LONG], "…"])
+            else:
+                yield unit
+
+
+def _arguments(signature: str, item: Item) -> str:
+    """A signature with those of its arguments that the item speaks about."""
+    name, _, rest = signature.partition("(")
+    pieces = _ARGUMENT.split(rest.rstrip(")"))
+    if len(pieces) > 3:
+        pieces = [piece for piece in pieces if covering(piece, item.weights)]
+    return f"{name}({', '.join(pieces)})" if pieces else ""
+
+
+def _worth(unit: str, at: int, item: Item) -> float:
+    worth = share(covering(unit, item.weights), item.weights)
+    worth += _FITS * sum(1 for want in item.wants if want.looks.search(unit))
+    return worth + (_OPENS if at == 0 else 0.0) - _LENGTH * len(unit.split())

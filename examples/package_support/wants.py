@@ -1,0 +1,138 @@
+"""Wants: the kinds of answer that a question asks for, and what a text that has one looks like."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Want:
+    """A kind of answer.
+
+    `asked` is found in questions that want it and `looks` in texts that have it; `counts` is how much more such
+    a text is worth. Where it is `needed`, no answer will do without it.
+    """
+
+    name: str
+    asked: re.Pattern[str]
+    looks: re.Pattern[str]
+    counts: float = 0.0
+    needed: bool = False
+
+
+def _any(*these: str) -> str:
+    return "|".join(these)
+
+
+WANTS = (
+    Want(
+        "default",
+        re.compile(
+            _any(
+                r"\bdefaults?\b",
+                r"out of the box",
+                r"\bif i (?:do ?n.?t|leave|omit|never)",
+                r"\bunless i\b",
+                r"without (?:passing|setting)",
+            ),
+            re.I,
+        ),
+        re.compile(r"\bdefaults?\b| = |\bomitted\b|\bif (?:not|None)\b", re.I),
+        counts=0.08,
+    ),
+    Want(
+        "exception",
+        re.compile(r"\b(?:rais|throw|thrown|exception|catch|error|blow|crash|complain|fail)\w*", re.I),
+        re.compile(r"\b[Rr]ais\w+|\w+(?:Error|Exception|Warning|NotFound|Exceeded)\b"),
+        counts=0.12,
+    ),
+    Want(
+        "number",
+        re.compile(
+            _any(
+                r"\bhow (?:many|much|long|often|big|large|small|deep|wide|fast|far|old)\b",
+                r"\b(?:size|number|limit|port|maximum|minimum)\b",
+            ),
+            re.I,
+        ),
+        re.compile(r"\d|\b(?:one|two|three|four|five|ten|zero|once|twice|None|inf|unlimited)\b"),
+        counts=0.05,
+    ),
+    Want(
+        "absence",
+        re.compile(
+            r"n't\b|\b(?:not|no|missing|without|absent|unknown|nothing|none|gone|lacks?)\b",
+            re.I,
+        ),
+        re.compile(
+            _any(
+                r"\bnot (?:found|installed|exist|available|present|set|given|in)\b",
+                r"\bmissing\b",
+                r"\bno \w+",
+                r"\bNo[A-Z]|Not[A-Z]",
+                r"\babsent\b",
+                r"n't exist",
+            )
+        ),
+        counts=0.08,
+    ),
+    Want(
+        "purpose",
+        re.compile(
+            r"\bwhat(?:'?s| is| are| does| do)\b.*\b(?:for|do|mean|meant|about)\b|\bpurpose of\b|\bpoint of\b",
+            re.I,
+        ),
+        re.compile(r"\A[^\n:]*\n"),  # a passage about the whole thing, not about one of its parts
+        counts=0.12,
+    ),
+    Want(
+        "person",
+        re.compile(
+            r"\bwho\b.*\b(?:wr[io]t\w+|maintain\w*|author\w*|created?|develop\w*|behind|lead|owns?|invented|made"
+            r"|runs|founded|started)\b",
+            re.I,
+        ),
+        re.compile(r"\b(?:authors?|maintainers?|(?:created|written|maintained|developed) by)\b", re.I),
+        needed=True,
+    ),
+    Want(
+        "measurement",
+        re.compile(
+            r"\bhow fast\b|\b(?:faster|slower) than\b|\bbenchmark\w*|\bper second\b|\bthroughput\b|\blatency\b"
+            r"|\bhow much (?:ram|memory|cpu)\b",
+            re.I,
+        ),
+        re.compile(r"\bper second\b|\d ?(?:ms|s|µs|ns|seconds?|times|x|%|[KMG]i?B)\b|\bO\("),
+        needed=True,
+    ),
+    Want(
+        "date",
+        re.compile(
+            _any(
+                r"\b(?:what|which) (?:date|day|year|month)\b",
+                r"\bwhen (?:was|is|did|does)\b.*"
+                r"\b(?:released?|published|born|launch\w*|come out|came out|ship\w*)\b",
+                r"\brelease date\b",
+            ),
+            re.I,
+        ),
+        re.compile(r"\b(?:19|20)\d\d\b"),
+        needed=True,
+    ),
+    Want(
+        "future",
+        re.compile(
+            _any(
+                r"\bwhen will\b",
+                r"\bhow soon\b",
+                r"\b(?:next|upcoming|future) (?:\w+ )?(?:release|version)",
+                r"\broad ?map\b",
+                r"\bwill\b.*\bever\b",
+            ),
+            re.I,
+        ),
+        re.compile(r"(?!)"),  # what is installed cannot know what comes
+        needed=True,
+    ),
+)
