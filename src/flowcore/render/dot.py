@@ -58,8 +58,8 @@ _LINES = {
 
 def dot_text(drawing: Drawing, direction: str) -> str:
     """Return the drawing in the DOT language."""
-    graph = graphviz.Digraph(graph_attr=_GRAPH, node_attr=_NODE, edge_attr=_EDGE)
-    graph.attr(rankdir=direction, tooltip=escaped(drawing.name))
+    whole = {**_GRAPH, "rankdir": direction, "tooltip": escaped(drawing.name)}
+    graph = graphviz.Digraph(graph_attr=whole, node_attr=_NODE, edge_attr=_EDGE)
     _level(graph, drawing.levels(), None)
     frames = {frame.id: frame for frame in drawing.frames}
     for edge in drawing.edges:
@@ -72,8 +72,8 @@ def _level(
 ) -> None:
     for item in levels[frame]:
         if isinstance(item, DrawnFrame):
-            inner = graphviz.Digraph(f"cluster_{item.id}")
-            inner.attr(id=item.id, label=_label(item.label), tooltip=escaped(item.path), **_FRAME)
+            own = {"id": item.id, "label": _label(item.label), "tooltip": escaped(item.path)}
+            inner = graphviz.Digraph(f"cluster_{item.id}", graph_attr={**_FRAME, **own})
             _level(inner, levels, item.id)
             graph.subgraph(inner)
         elif item.kind == "node":

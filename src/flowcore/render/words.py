@@ -40,7 +40,7 @@ def edge_words(edge: Edge) -> str:
     if edge.kind == "over_limit":
         visits = edge.source.max_visits
         return "over limit" if visits is None else f"over {visits} visit{'' if visits == 1 else 's'}"
-    return edge.label
+    return edge.label if edge.kind == "next" or edge.label.strip() else repr(edge.label)
 
 
 def _escape(char: str) -> str:

@@ -1,0 +1,338 @@
+"""A drawing is the declared graph, exactly: what is drawn is read back and held against the flow."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from flowcore import Complete, Continue, Flow, Node, Step, node
+from flowcore.render import render, shown
+
+HOSTILE = [
+    *("a-b", "a_b", "a b", 'a"b', "a\\b", "\\N", "\\", 'a\\"b', "é", "漢字", "שלום", "a\u202eb", "a\u200bb", "😀"),
+    *("end", "graph", "class", "click", "subgraph", "default", "style", "node", "edge", "digraph", "strict"),
+    *("n0", "n1", "cluster_n1", "pkg:node", "<b>", "<script>alert(1)</script>", "a&amp;b", "&lt;", "#quot;"),
+    *("%%", "%%{init: {}}%%", "`md`", "**bold**", "__init__", "1. one", "- one", "a|b", "->", "-->", "{", "}"),
+    *(";", "'", "$$x$$", "fa:fa-car", "ﬂ°°35¶ß", "starts round", "over limit", "x" * 10_000, "\x1b[31mred"),
+]
+ids = st.one_of(st.sampled_from(HOSTILE), st.text(min_size=1, max_size=8)).filter(
+    lambda text: text.strip() and not set("/#[]\n\r\t\0") & set(text)
+)
+labels = st.one_of(st.sampled_from([*HOSTILE, "", " ", "two\nlines"]), st.text(max_size=8))
+ERRORS = [ValueError, KeyError, TimeoutError, OSError]
+
+
+class Paper(BaseModel):
+    text: str = ""
+
+
+# A flow that is sound by construction: each node leads to the next one, and only what pays leads back.
+
+
+def make_node(id: str, returns: Any, starts_round: bool) -> Node[Paper, object, Any, Any]:
+    async def function(step: Any) -> Any: ...
+
+    function.__annotations__ = {"step": Step[Paper], "return": returns}
+    made: Node[Paper, object, Any, Any] = node(id=id, starts_round=starts_round)(function)
+    return made
+
+
+@st.composite
+def flows(draw: st.DrawFn, depth: int = 2) -> Flow[Paper, object, Any]:
+    names = draw(st.lists(ids, min_size=1, max_size=4, unique=True))
+    last = len(names) - 1
+    bare: list[Node[Paper, object, Any, Any]] = []
+    plans: list[tuple[bool, list[str]]] = []
+    for index, name in enumerate(names):
+        pays = draw(st.booleans())
+        if depth and index < last and draw(st.integers(0, 3)) == 0:
+            bare.append(draw(flows(depth=depth - 1)).as_node(name, state=Paper))
+            plans.append((False, []))
+            continue
+        words = draw(st.lists(labels, max_size=3, unique=True)) if index < last else []
+        returns: Any = Continue[Literal[tuple(words)]] if words else Continue
+        if index == last:
+            returns = Complete[str]
+        elif draw(st.booleans()):
+            returns = returns | Complete[str]
+        bare.append(make_node(name, returns, pays))
+        plans.append((pays, words))
+    rows = [draw(rows_of(bare, index, *plans[index])) for index in range(len(bare))]
+    default = bare[last] if draw(st.booleans()) else None
+    return Flow(draw(ids), *rows, on_error=default)
+
+
+@st.composite
+def rows_of(draw: st.DrawFn, bare: list[Any], index: int, pays: bool, words: list[str]) -> Any:
+    row, last = bare[index], len(bare) - 1
+    forward = st.integers(min(index + 1, last), last)
+    anywhere = st.integers(0, last) if pays else forward
+    if words:
+        targets = [index + 1, *(draw(anywhere) for _ in words[1:])]
+        row = row.to({word: bare[target] for word, target in zip(words, targets, strict=True)})
+    elif index < last:
+        row = row.to(bare[index + 1])
+    if index < last or pays:
+        for kinds in draw(st.lists(st.lists(st.sampled_from(ERRORS), max_size=2, unique=True), max_size=2)):
+            row = row.on_error(bare[draw(anywhere)], *kinds)
+    if index < last and draw(st.booleans()):
+        visits = draw(st.one_of(st.none(), st.integers(0, 3)))
+        row = row.over_limit(bare[draw(forward)]).using(max_visits=visits)
+    return row
+
+
+# What is declared, read from the plan alone.
+
+
+@dataclass
+class Picture:
+    """Nodes by path, frames by path, and edges as source, target, kind and words: what every format must show."""
+
+    nodes: Counter[Any] = field(default_factory=Counter)
+    frames: Counter[Any] = field(default_factory=Counter)
+    edges: Counter[Any] = field(default_factory=Counter)
+
+
+def declared(flow: Flow[Any, Any, Any]) -> Picture:
+    picture = Picture()
+    describe(flow.to_json(), flow.plan, (), picture)
+    return picture
+
+
+def describe(data: dict[str, Any], plan: Any, above: tuple[str, ...], picture: Picture) -> None:
+    picture.edges[(*above, "start"), (*above, name_of(data["entry"], data)), "start", ""] += 1
+    for item in data["nodes"]:
+        path = (*above, name_of(item["id"], data))
+        if item["kind"] == "subflow":
+            picture.frames[path] += 1
+            describe(item["flow"], plan.nodes[item["id"]].definition.plan, path, picture)
+        else:
+            picture.nodes[path, item["starts_round"]] += 1
+        if plan.nodes[item["id"]].completes:
+            picture.edges[path, (*above, "end"), "end", ""] += 1
+    for route in data["routes"]:
+        ends = (*above, name_of(route["from"], data)), (*above, name_of(route["to"], data))
+        limit = next(item["max_visits"] for item in data["nodes"] if item["id"] == route["from"])
+        picture.edges[*ends, route["kind"], shown(words_of(route, limit))] += 1
+
+
+def name_of(id: str, data: dict[str, Any]) -> str:
+    """Names a node by its place in the rows and what can be read of it: what is read may look alike."""
+    number = [item["id"] for item in data["nodes"]].index(id)
+    return f"{number} {shown(id)}"
+
+
+def words_of(route: dict[str, Any], limit: int | None) -> str:
+    label: str = route["label"]
+    if route["kind"] == "label":
+        return label if label.strip() else repr(label)
+    if route["kind"] == "error":
+        return "any error, by default" if route["default"] else label or "any error"
+    if route["kind"] == "over_limit":
+        return "over limit" if limit is None else f"over {limit} visit{'' if limit == 1 else 's'}"
+    return ""
+
+
+# What is drawn, read from the text alone.
+
+
+@dataclass
+class Reader:
+    """Puts together what a parser finds: ids with their frames and labels, in the order of the text."""
+
+    places: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    counts: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    dots: dict[str, str] = field(default_factory=dict)
+    picture: Picture = field(default_factory=Picture)
+
+    def place(self, id: str, label: str, above: tuple[str, ...]) -> tuple[str, ...]:
+        assert id not in self.places
+        self.places[id] = (*above, f"{self.counts[above]} {label}")
+        self.counts[above] += 1
+        return self.places[id]
+
+    def dot(self, id: str, kind: str, above: tuple[str, ...]) -> None:
+        self.places[id] = (*above, kind)
+        self.dots[id] = kind
+
+    def edge(self, source: str, target: str, kind: str, words: str) -> None:
+        if self.dots.get(source) == "end" and self.dots.get(target) == "start":  # a frame leads to itself
+            ends = self.places[source][:-1], self.places[target][:-1]
+        else:
+            ends = self.places[source], self.places[target]
+        if kind == "next":
+            kind = self.dots.get(source) or self.dots.get(target) or "next"
+            kind = "next" if ends[0] == ends[1] else kind
+        self.picture.edges[*ends, kind, words] += 1
+
+
+def read_mermaid(text: str) -> Picture:
+    reader = Reader()
+    above: list[tuple[str, ...]] = [()]
+    lines = iter(text.splitlines())
+    assert re.fullmatch(r"flowchart (TB|LR)", next(lines))
+    for line in map(str.strip, lines):
+        if match := re.fullmatch(r'subgraph (n\d+)\["(.*)"\]', line):
+            path = reader.place(match[1], plain(match[2]), above[-1])
+            reader.picture.frames[path] += 1
+            above.append(path)
+        elif line == "end":
+            above.pop()
+        elif match := re.fullmatch(r'(n\d+)\(+" "\)+', line):
+            reader.dot(match[1], "end" if "(((" in line else "start", above[-1])
+        elif match := re.fullmatch(r'(n\d+)(\(|\[\[)"(.*?)(<br>starts round)?"(\)|\]\])', line):
+            path = reader.place(match[1], plain(match[3]), above[-1])
+            reader.picture.nodes[path, bool(match[4])] += 1
+        elif match := re.fullmatch(r'(n\d+) (-->|-\.->|==>)(?:\|"(.*)"\|)? (n\d+)', line):
+            kind = {"-.->": "error", "==>": "over_limit"}.get(match[2], "label" if match[3] else "next")
+            reader.edge(match[1], match[4], kind, plain(match[3] or ""))
+        else:
+            assert re.match(r"classDef |class |linkStyle |direction ", line), line
+    return reader.picture
+
+
+def plain(text: str) -> str:
+    assert re.fullmatch(r"(?:[\w -]|#\d+;)*", text), text
+    return re.sub(r"#(\d+);", lambda match: chr(int(match[1])), text)
+
+
+TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|->|[{}\[\]=]|[\w.#-]+', re.S)
+
+
+def read_dot(text: str) -> Picture:
+    reader = Reader()
+    tokens = TOKEN.findall(text)
+    assert "".join(tokens) == re.sub(r'("(?:\\.|[^"\\])*")|\s', lambda match: match[1] or "", text)
+    assert tokens[:2] == ["digraph", "{"]
+    read_level(tokens, 2, (), reader)
+    return reader.picture
+
+
+def read_level(tokens: list[str], at: int, above: tuple[str, ...], reader: Reader) -> int:
+    while tokens[at] != "}":
+        if tokens[at] == "subgraph":
+            at = read_cluster(tokens, at + 1, above, reader)
+            continue
+        names = [tokens[at]]
+        if tokens[at + 1] == "->":
+            names.append(tokens[at + 2])
+        attributes, at = read_attributes(tokens, at + 2 * len(names) - 1)
+        if len(names) == 2:
+            source = attributes.get("ltail", names[0]).removeprefix("cluster_")
+            target = attributes.get("lhead", names[1]).removeprefix("cluster_")
+            words = attributes.get("label", "")
+            assert not words or (words[:2], words[-2:]) == ("  ", "  ")
+            kind = attributes["class"] if attributes["class"] not in ("start", "end") else "next"
+            reader.edge(source, target, kind, unpadded(words[2:-2]))
+        elif names[0] not in ("graph", "node", "edge"):
+            read_node(names[0], attributes, above, reader)
+    return at + 1
+
+
+def read_cluster(tokens: list[str], at: int, above: tuple[str, ...], reader: Reader) -> int:
+    name = tokens[at]
+    assert tokens[at + 1 : at + 3] == ["{", "graph"]
+    attributes, _ = read_attributes(tokens, at + 3)
+    path = reader.place(name.removeprefix("cluster_"), unpadded(attributes["label"]), above)
+    reader.picture.frames[path] += 1
+    return read_level(tokens, at + 2, path, reader)
+
+
+def read_node(name: str, attributes: dict[str, str], above: tuple[str, ...], reader: Reader) -> None:
+    if attributes["label"] == "":
+        reader.dot(name, {"circle": "start", "doublecircle": "end"}[attributes["shape"]], above)
+        return
+    label, _, note = attributes["label"].partition("\n")
+    assert (note == "starts round") == (attributes.get("peripheries") == "2")
+    reader.picture.nodes[reader.place(name, unpadded(label), above), bool(note)] += 1
+
+
+def read_attributes(tokens: list[str], at: int) -> tuple[dict[str, str], int]:
+    if tokens[at] != "[":
+        return {}, at
+    end = tokens.index("]", at)
+    pairs = tokens[at + 1 : end]
+    assert pairs[1::3] == ["="] * (len(pairs) // 3)
+    return dict(zip(pairs[::3], map(unquoted, pairs[2::3]), strict=True)), end + 1
+
+
+def unquoted(token: str) -> str:
+    text = token[1:-1] if token.startswith('"') else token
+    meant = re.sub(r"\\(.)", lambda match: {"n": "\n"}.get(match[1], match[1]), text)
+    return meant.replace("&amp;", "&")
+
+
+def unpadded(text: str) -> str:
+    """Takes away the spaces that make room for wide characters, one for each."""
+    wide = sum(unicodedata.east_asian_width(char) in "WF" for char in text)
+    assert text.endswith(" " * wide)
+    return text[: len(text) - wide]
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def read_svg(text: str) -> tuple[Counter[Any], Counter[Any], Counter[Any]]:
+    """Returns the labels of the nodes, the labels of the frames, and the kinds and labels of the edges."""
+    nodes, frames, edges = Counter[Any](), Counter[Any](), Counter[Any]()
+    for group in ElementTree.fromstring(text).iter(f"{SVG}g"):
+        classes = group.get("class", "").split()
+        words = [element.text for element in group.findall(f"{SVG}text")]
+        if "edge" in classes:
+            assert len(group.findall(f"{SVG}path")) == 1
+            edges[classes[1], words[0] if words else ""] += 1
+        elif "frame" in classes:
+            frames[words[0]] += 1
+        elif "node" in classes:
+            assert len(group.findall(f"{SVG}rect")) == (2 if "round" in classes else 1)
+            nodes[words[0], words[1:] == ["starts round"]] += 1
+    return nodes, frames, edges
+
+
+def last_name(path: tuple[str, ...]) -> str:
+    return path[-1].partition(" ")[2]
+
+
+plenty = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+some = settings(plenty, max_examples=40)
+
+
+@pytest.mark.behaviour("A125", "A127", "A129", "A133")
+@plenty
+@given(flow=flows(), direction=st.sampled_from(["TB", "LR"]))
+def test_mermaid_shows_what_is_declared_and_nothing_else(flow: Any, direction: Any) -> None:
+    assert read_mermaid(render(flow, "mermaid", direction)) == declared(flow)
+
+
+@pytest.mark.behaviour("A125", "A127", "A129", "A133")
+@plenty
+@given(flow=flows(), direction=st.sampled_from(["TB", "LR"]))
+def test_dot_shows_what_is_declared_and_nothing_else(flow: Any, direction: Any) -> None:
+    assert read_dot(render(flow, "dot", direction)) == declared(flow)
+
+
+@pytest.mark.behaviour("A125", "A127", "A129", "A133")
+@some
+@given(flow=flows())
+def test_the_layout_engine_takes_it_and_svg_shows_all_of_it_as_text(flow: Any) -> None:
+    expected = declared(flow)
+    nodes, frames, edges = read_svg(render(flow, "svg"))
+    assert nodes == Counter((last_name(path), pays) for path, pays in expected.nodes.elements())
+    assert frames == Counter(map(last_name, expected.frames.elements()))
+    assert edges == Counter((kind, words) for _, _, kind, words in expected.edges.elements())
+
+
+@settings(plenty, max_examples=20)
+@given(flow=flows())
+def test_a_flow_is_drawn_the_same_each_time(flow: Any) -> None:
+    for format in ("mermaid", "dot", "json", "svg"):
+        assert render(flow, format) == render(flow, format)
