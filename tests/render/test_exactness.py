@@ -201,7 +201,7 @@ def read_mermaid(text: str) -> Picture:
 
 
 def plain(text: str) -> str:
-    assert re.fullmatch(r"(?:[\w -]|#\d+;)*", text), text
+    assert re.fullmatch(r"(?:[\w ,|-]|#\d+;)*", text), text
     return re.sub(r"#(\d+);", lambda match: chr(int(match[1])), text)
 
 

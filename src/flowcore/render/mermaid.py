@@ -12,8 +12,8 @@ from .words import shown
 __all__ = ["mermaid_text"]
 
 _ARROWS = {"error": "-.->", "over_limit": "==>"}
-_SPECIAL = re.compile(r"(?<![^\W_])[_ -]|[_ -](?![^\W_])|[^\w -]")
-"""What may mean something to Mermaid, or to the Markdown and HTML inside it: all but words."""
+_SPECIAL = re.compile(r"(?<![^\W_])[_-]|[_-](?![^\W_])|^ | $|(?<= ) | (?= )|[^\w ,|-]")
+"""What may mean something to Mermaid, or to the Markdown and HTML inside it: all but words in a row."""
 _CLASSES = {
     "start_dot": f"fill:{LIGHT.line},stroke:{LIGHT.line}",
     "end_dot": f"fill:{LIGHT.line},stroke:{DARK.line},stroke-width:2px",

@@ -1,0 +1,62 @@
+"""Flows that the drawing tests look at."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import pytest
+from pydantic import BaseModel
+
+from flowcore import Complete, Continue, Flow, Step, node
+
+
+class Ticket(BaseModel):
+    question: str = ""
+
+
+@node(starts_round=True)
+async def draft(step: Step[Ticket]) -> Continue:
+    """Write an answer."""
+    return Continue()
+
+
+@node
+async def check(step: Step[Ticket]) -> Continue[Literal["good", "fine", "poor"]]:
+    return Continue("good")
+
+
+@node
+async def deliver(step: Step[Ticket]) -> Complete[str]:
+    return Complete("done")
+
+
+@node
+async def apologise(step: Step[Ticket]) -> Complete[str]:
+    return Complete("sorry")
+
+
+@pytest.fixture
+def triage() -> Flow[Ticket, object, str]:
+    return Flow(
+        "triage",
+        draft.to(check).on_error(apologise, ValueError, KeyError).using(max_visits=3).over_limit(apologise),
+        check.to(good=deliver, fine=deliver, poor=draft),
+        deliver,
+        apologise,
+        on_error=apologise,
+        description="Answers tickets.",
+    )
+
+
+def back(draft: Ticket, result: str) -> Continue[Literal["again"]] | Complete[str]:
+    return Complete(result)
+
+
+@pytest.fixture
+def nested() -> Flow[Any, Any, Any]:
+    one = Flow("one", deliver)
+    two = Flow("two", one.as_node("one").to(deliver), deliver)
+    three = Flow("three", two.as_node("two").to(deliver), deliver)
+    loop = one.as_node("loop", state=Ticket, enter=lambda ticket: ticket, leave=back)
+    first, second = three.as_node("first"), three.as_node("second")
+    return Flow("nested", first.to(second), second.to(loop), loop.to(again=loop))
