@@ -1,0 +1,120 @@
+"""The names that the examples in the table of problems are written with."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from flowcore import Complete, Continue, Flow, Retry, Step, node
+
+
+class State(BaseModel):
+    text: str = ""
+
+
+class Stranger(BaseModel):
+    number: int = 0
+
+
+@node
+async def start(step: Step[State]) -> Continue:
+    return Continue()
+
+
+@node
+async def ask(step: Step[State]) -> Continue:
+    return Continue()
+
+
+@node
+async def again(step: Step[State]) -> Continue:
+    return Continue()
+
+
+@node
+async def choose(step: Step[State]) -> Continue[Literal["a", "b"]]:
+    return Continue("a" if step.state.text else "b")
+
+
+async def finish_function(step: Step[State]) -> Complete[str]:
+    return Complete(step.state.text)
+
+
+finish = node(finish_function, id="finish")
+
+
+@node
+async def other(step: Step[State]) -> Complete[str]:
+    return Complete(step.state.text)
+
+
+@node
+async def stranger(step: Step[Stranger]) -> Complete[str]:
+    return Complete(str(step.state.number))
+
+
+@node(writes=("nowhere",))
+async def scribe(step: Step[State]) -> Continue:
+    return Continue()
+
+
+async def mixed(step: Step[State]) -> Continue[Literal["a"]] | Continue:
+    return Continue()
+
+
+async def returns_text(step: Step[State]) -> str:
+    return step.state.text
+
+
+async def on_a_dict(step: Step[dict]) -> Complete[int]:  # type: ignore[type-arg]
+    return Complete(len(step.state))
+
+
+inner = Flow("inner", start.to(finish), finish)
+
+
+def into(state: State) -> State:
+    return State(text=state.text)
+
+
+def back(draft: State, result: str) -> Continue:
+    draft.text = result
+    return Continue()
+
+
+def wrong_into(state: State) -> Stranger:
+    return Stranger(number=len(state.text))
+
+
+def wrong_back(draft: State, result: int) -> Continue:
+    draft.text = str(result)
+    return Continue()
+
+
+NAMES: dict[str, Any] = {
+    "Complete": Complete,
+    "Continue": Continue,
+    "Flow": Flow,
+    "Retry": Retry,
+    "State": State,
+    "Step": Step,
+    "again": again,
+    "ask": ask,
+    "back": back,
+    "choose": choose,
+    "finish": finish,
+    "finish_function": finish_function,
+    "inner": inner,
+    "into": into,
+    "mixed": mixed,
+    "node": node,
+    "on_a_dict": on_a_dict,
+    "other": other,
+    "returns_text": returns_text,
+    "scribe": scribe,
+    "start": start,
+    "stranger": stranger,
+    "wrong_back": wrong_back,
+    "wrong_into": wrong_into,
+}
