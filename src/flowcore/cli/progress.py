@@ -14,6 +14,7 @@ from ..runtime import Observer
 __all__ = ["Progress"]
 
 _CLEAR = "\r\x1b[K"
+_USUAL_WIDTH = 80
 
 
 class Progress:
@@ -56,6 +57,7 @@ class Progress:
 
 def _width(stream: TextIO) -> int:
     try:
-        return os.get_terminal_size(stream.fileno()).columns - 1
+        columns = os.get_terminal_size(stream.fileno()).columns
     except (OSError, ValueError):
-        return 79
+        columns = 0
+    return (columns or _USUAL_WIDTH) - 1

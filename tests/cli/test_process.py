@@ -1,0 +1,101 @@
+"""The command as a process: its entry point, signals, pipes and encodings."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FLOWCORE = str(Path(sys.executable).with_name("flowcore"))
+WAITING = """
+import anyio
+from pydantic import BaseModel
+from flowcore import App, Complete, Flow, Step, node
+
+class Ask(BaseModel):
+    text: str
+
+@node
+async def wait(step: Step[Ask]) -> Complete[str]:
+    print("waiting", flush=True)
+    await anyio.sleep(60)
+    return Complete("late")
+
+app = App(flows=[Flow("slow", wait)], state=lambda text: Ask(text=text))
+"""
+
+
+def run(*words: str, cwd: Path, **options: object) -> subprocess.CompletedProcess[str]:
+    command = [FLOWCORE, *words]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=30, **options)  # type: ignore[call-overload, no-any-return]
+
+
+def test_help_names_the_commands_the_targets_and_the_exit_codes(tmp_path: Path) -> None:
+    called = run("--help", cwd=tmp_path)
+    assert called.returncode == 0
+    for words in ("check", "render", "run", "path/to/file.py:name", "exit codes: 0 it worked"):
+        assert words in called.stdout
+
+
+@pytest.mark.parametrize("command", ["check", "render", "run"])
+def test_each_command_has_help(tmp_path: Path, command: str) -> None:
+    called = run(command, "--help", cwd=tmp_path)
+    assert called.returncode == 0
+    assert f"usage: flowcore {command}" in called.stdout
+    assert "TARGET names a flow, or an app that runs one" in called.stdout
+
+
+def test_a_wrong_command_is_told_in_one_line(tmp_path: Path) -> None:
+    called = run("fly", cwd=tmp_path)
+    assert called.returncode == 2
+    assert called.stderr.startswith("flowcore: argument COMMAND: invalid choice: 'fly'")
+    assert called.stderr.count("\n") == 1
+
+
+def test_an_interrupt_ends_with_130_one_line_and_nothing_written(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(WAITING)
+    command = [FLOWCORE, "run", ".", "hello", "--out", "out"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "waiting\n"
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert (process.returncode, err) == (130, "flowcore: interrupted: nothing was written\n")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_reader_that_leaves_is_no_fault_to_talk_about(here: Path) -> None:
+    lines = "".join(f'{{"id": "q{number}", "question": "hello"}}\n' for number in range(300))
+    (here / "q.jsonl").write_text(lines)
+    command = f'"{FLOWCORE}" run . --questions q.jsonl 2>err.txt | head -n 1'
+    called = subprocess.run(command, shell=True, cwd=here, capture_output=True, text=True, timeout=30)
+    assert called.stdout == "q0: hello\n"
+    assert "Traceback" not in (here / "err.txt").read_text()
+    assert "BrokenPipe" not in (here / "err.txt").read_text()
+
+
+def test_a_terminal_that_knows_ascii_only_gets_escapes(here: Path) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    called = run("run", ".", "schön", cwd=here, env=environment)
+    assert called.returncode == 0
+    assert called.stdout.startswith("SCH\\xd6N\n")
+
+
+def test_on_a_terminal_one_line_shows_node_and_round_and_is_gone_at_the_end(here: Path) -> None:
+    reader, writer = pty.openpty()
+    called = subprocess.run(
+        [FLOWCORE, "run", ".", "hello"], cwd=here, stdout=subprocess.PIPE, stderr=writer, timeout=30
+    )
+    os.close(writer)
+    shown = os.read(reader, 100_000).decode()
+    os.close(reader)
+    assert called.returncode == 0
+    assert "\r\x1b[Kround 1  draft#1" in shown
+    assert "\r\x1b[Kround 2  deliver#1" in shown
+    assert shown.endswith("\r\x1b[K")
+    assert "\n" not in shown

@@ -1,0 +1,289 @@
+"""`flowcore run`: what is printed, what is written, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Call = Callable[..., Any]
+FILES = ["answers.jsonl", "flow.mmd", "flow.svg", "trace.json", "trace.txt"]
+PATH = "  round 1  draft > check\n  round 2  draft > check > deliver\n  used 2 rounds\n"
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_the_answer_comes_first_and_then_the_path_with_its_rounds(call: Call, here: Path) -> None:
+    called = call("run", ".", "hello")
+    assert (called.code, called.err) == (0, "")
+    assert called.out == f"HELLO\n\n{PATH}"
+
+
+def test_json_is_the_result_and_nothing_else(call: Call, here: Path) -> None:
+    called = call("run", ".", "hello", "--json")
+    assert (called.code, called.err) == (0, "")
+    data = json.loads(called.out)
+    assert data.pop("usage")["rounds"] == 2
+    assert data == {
+        "flow": "echo",
+        "status": "completed",
+        "value": "HELLO",
+        "failure": None,
+        "exhausted": None,
+        "path": "draft > check > draft > check > deliver",
+        "rounds": 2,
+    }
+
+
+def test_a_failed_run_is_told_with_its_place_and_shows_how_far_it_came(call: Call, here: Path) -> None:
+    called = call("run", ".", "burst")
+    assert called.code == 1
+    assert called.out == "  round 1  draft!\n  used 1 round\n"
+    line = (here / "app.py").read_text().splitlines().index('        raise LookupError("nothing there")') + 1
+    assert called.err == (
+        f"flowcore: the run failed: draft#1: LookupError: nothing there, raised at app.py:{line}\n"
+    )
+
+
+def test_a_failed_run_is_a_result_too(call: Call, here: Path) -> None:
+    called = call("run", ".", "burst", "--json")
+    assert called.code == 1
+    data = json.loads(called.out)
+    assert (data["status"], data["value"]) == ("failed", None)
+    assert data["failure"] == {
+        "path": "draft#1",
+        "type": "LookupError",
+        "code": data["failure"]["code"],
+        "message": "nothing there",
+        "attempts": 1,
+    }
+
+
+def test_the_budget_is_the_apps_unless_another_is_given(call: Call, here: Path) -> None:
+    assert "3 of 3 used" in call("run", ".", "never").err
+    called = call("run", ".", "hello", "--rounds", "1", "--json")
+    assert called.code == 1
+    assert json.loads(called.out)["exhausted"] == "rounds"
+    assert json.loads(call("run", ".", "hello", "--seconds", "0", "--json").out)["exhausted"] == "seconds"
+
+
+def test_a_folder_gets_diagram_trace_and_answers(call: Call, here: Path) -> None:
+    assert call("run", ".", "hello", "--out", "a/b").code == 0
+    folder = here / "a" / "b"
+    assert names(folder) == FILES
+    assert (folder / "flow.mmd").read_text() == call("render", ".").out
+    assert (folder / "trace.txt").read_text().startswith("flow echo\nresult completed\n")
+    (run,) = json.loads((folder / "trace.json").read_text())["runs"]
+    assert [visit["path"] for visit in run["visits"]] == ["draft#1", "check#1", "draft#2", "check#2", "deliver#1"]
+    assert run["visits"][1]["why"] == {"tries": 1}
+    assert json.loads((folder / "answers.jsonl").read_text()) == {
+        "id": "1",
+        "answers": [{"text": "HELLO", "citations": [], "status": "answered"}],
+    }
+
+
+def test_a_failed_run_is_written_down_too(call: Call, here: Path) -> None:
+    assert call("run", ".", "burst", "--out", "out").code == 1
+    assert names(here / "out") == FILES
+    assert "[failed]" in (here / "out" / "trace.txt").read_text()
+
+
+def test_each_question_is_a_run_of_its_own_and_one_that_fails_stops_no_other(call: Call, here: Path) -> None:
+    lines = [{"id": "q1", "question": "hello"}, {"id": "q2", "question": "burst"}, {"id": "q3", "question": "bye"}]
+    (here / "q.jsonl").write_text("\n\n".join(map(json.dumps, lines)) + "\n")
+    called = call("run", ".", "--questions", "q.jsonl", "--out", "out")
+    assert called.code == 1
+    assert called.err.splitlines()[0] == "[1/3] q1: completed, used 2 rounds"
+    assert called.err.splitlines()[1].startswith("[2/3] q2: no answer: draft#1: LookupError: nothing there")
+    assert called.out.startswith(f"q1: hello\n\nHELLO\n\n{PATH}\nq2: burst\n\n(no answer: ")
+    answers = [json.loads(line) for line in (here / "out" / "answers.jsonl").read_text().splitlines()]
+    assert [answer["id"] for answer in answers] == ["q1", "q2", "q3"]
+    assert [answer["answers"][0]["status"] for answer in answers] == ["answered", "blocked", "answered"]
+    blocked = answers[1]["answers"][0]
+    assert (blocked["text"], blocked["citations"]) == ("", [])
+    assert blocked["reason"].startswith("draft#1: LookupError: nothing there")
+    trace = (here / "out" / "trace.txt").read_text()
+    assert [line for line in trace.splitlines() if line.startswith("question ")] == [
+        "question q1",
+        "question q2",
+        "question q3",
+    ]
+    runs = json.loads((here / "out" / "trace.json").read_text())["runs"]
+    assert [(run["id"], run["question"], run["status"]) for run in runs] == [
+        ("q1", "hello", "completed"),
+        ("q2", "burst", "failed"),
+        ("q3", "bye", "completed"),
+    ]
+
+
+def test_json_of_many_questions_is_a_line_for_each(call: Call, here: Path) -> None:
+    (here / "q.jsonl").write_text('\ufeff{"id": "q1", "question": "hello"}\r\n{"id": "é", "question": "bye"}\r\n')
+    called = call("run", ".", "--questions", "q.jsonl", "--json")
+    assert called.code == 0
+    assert [json.loads(line)["id"] for line in called.out.splitlines()] == ["q1", "é"]
+
+
+def test_a_folder_tells_of_one_command_and_keeps_what_is_not_its_own(call: Call, here: Path) -> None:
+    out = here / "out"
+    out.mkdir()
+    (out / "notes.txt").write_text("mine")
+    assert call("run", ".", "hello", "--out", "out").code == 0
+    first = (out / "trace.txt").read_text()
+    assert call("run", ".", "other", "--out", "out").code == 0
+    assert names(out) == sorted([*FILES, "notes.txt"])
+    assert (out / "trace.txt").read_text() != first
+
+
+def test_without_an_engine_the_rest_is_written_and_no_old_picture_stays(
+    call: Call, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call("run", ".", "hello", "--out", "out")
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr("flowcore.render.engine.files", lambda name: None)
+    called = call("run", ".", "hello", "--out", "out")
+    assert called.code == 0
+    assert called.err.startswith("flowcore: flow.svg was left out: no layout engine")
+    assert names(here / "out") == [name for name in FILES if name != "flow.svg"]
+
+
+QUESTIONS = {
+    b"": "q.jsonl: there is no question in it",
+    b"\n \n": "q.jsonl: there is no question in it",
+    b'{"id": "a", "question": "hello"}\n\xff\xfe\n': "q.jsonl:2: this is not UTF-8; save the file as UTF-8",
+    b'{"id": "a", "question": "hello"}\n\n{oops\n': "q.jsonl:3: this is not JSON (Expecting property name",
+    b'["a", "hello"]': 'q.jsonl:1: this is no object; write {"id": "...", "question": "..."}',
+    b'{"question": "hello"}': "q.jsonl:1: 'id' is missing, empty or no text",
+    b'{"id": 3, "question": "hello"}': "q.jsonl:1: 'id' is missing, empty or no text",
+    b'{"id": "a", "question": " "}': "q.jsonl:1: 'question' is missing, empty or no text",
+    b'{"id": "a", "question": "hello"}\n{"id": "a", "question": "bye"}': (
+        "q.jsonl:2: the id 'a' is used already, at q.jsonl:1; give it its own"
+    ),
+    b'{"id": "a", "question": "hello"}\n{"id": "b", "question": "no"}': (
+        "q.jsonl:2: the app makes no state of this: text: String should have at least 3 characters (given: 'no')"
+    ),
+    b"[" * 100_000: "q.jsonl:1: this JSON cannot be read",
+}
+
+
+@pytest.mark.parametrize("content", QUESTIONS, ids=range(len(QUESTIONS)))
+def test_a_bad_file_of_questions_is_told_in_one_line_and_nothing_runs(
+    call: Call, here: Path, content: bytes
+) -> None:
+    (here / "q.jsonl").write_bytes(content)
+    called = call("run", ".", "--questions", "q.jsonl", "--out", "out")
+    assert (called.code, called.out) == (2, "")
+    assert called.err.startswith(f"flowcore: {QUESTIONS[content]}")
+    assert called.err.count("\n") == 1
+    assert not (here / "out").exists()
+
+
+def test_every_fault_of_a_file_of_questions_is_told_at_once(call: Call, here: Path) -> None:
+    (here / "q.jsonl").write_text('{"id": "a"}\n3\n{"id": "a", "question": "hello"}\n')
+    called = call("run", ".", "--questions", "q.jsonl")
+    assert [line.split(": ")[1] for line in called.err.splitlines()] == ["q.jsonl:1", "q.jsonl:2"]
+
+
+def test_a_missing_file_of_questions_is_told(call: Call, here: Path) -> None:
+    called = call("run", ".", "--questions", "none.jsonl")
+    assert called.code == 2
+    assert called.err == "flowcore: none.jsonl: cannot be read: No such file or directory; name another file\n"
+
+
+def test_a_state_that_does_not_validate_is_told_in_one_line(call: Call, here: Path) -> None:
+    called = call("run", ".", "no", "--out", "out")
+    assert (called.code, called.out) == (2, "")
+    assert called.err == (
+        "flowcore: TEXT: the app makes no state of this: text: String should have at least 3 characters"
+        " (given: 'no'); ask otherwise\n"
+    )
+    assert not (here / "out").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_anything_runs(call: Call, here: Path) -> None:
+    for place in ("app.py", "app.py/out"):
+        called = call("run", ".", "hello", "--out", place)
+        assert (called.code, called.out) == (2, "")
+        assert called.err.startswith(f"flowcore: {place}: cannot be written: ")
+        assert called.err.count("\n") == 1
+
+
+def test_a_run_wants_an_app(call: Call, here: Path) -> None:
+    called = call("run", "app:echo", "hello")
+    assert called.code == 2
+    assert called.err.startswith("flowcore: app:echo: this is a flow, and a run needs an app")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "one of the arguments TEXT --questions is required"),
+        (["hello", "--questions", "q.jsonl"], "argument --questions: not allowed with argument TEXT"),
+        (["hello", "--rounds", "-1"], "argument --rounds: '-1' is no whole number of zero or more"),
+        (["hello", "--rounds", "many"], "argument --rounds: 'many' is no whole number of zero or more"),
+        (["hello", "--seconds", "nan"], "argument --seconds: 'nan' is no number of seconds"),
+    ],
+)
+def test_wrong_options_are_told_in_one_line(call: Call, here: Path, words: list[str], message: str) -> None:
+    called = call("run", ".", *words)
+    assert called.code == 2
+    assert called.err == f"flowcore: {message}; see `flowcore run --help`\n"
+
+
+def changed(here: Path, **options: str) -> None:
+    text = (here / "app.py").read_text()
+    more = "".join(f", {name}={value}" for name, value in options.items())
+    (here / "app.py").write_text(text.replace("budget=Budget(rounds=3)", f"budget=Budget(rounds=3){more}"))
+
+
+def test_an_app_says_how_its_answers_look(call: Call, here: Path) -> None:
+    changed(here, present='lambda value: f"<{value}>"', line='lambda id, value: {"id": id, "said": value}')
+    called = call("run", ".", "hello", "--out", "out")
+    assert called.out == f"<HELLO>\n\n{PATH}"
+    assert json.loads((here / "out" / "answers.jsonl").read_text()) == {"id": "1", "said": "HELLO"}
+
+
+@pytest.mark.parametrize("option", ["present", "line"])
+def test_an_app_that_cannot_show_its_value_has_no_answer(call: Call, here: Path, option: str) -> None:
+    changed(here, **{option: "lambda *values: 1 / 0"})
+    called = call("run", ".", "hello", "--out", "out")
+    assert called.code == 1
+    assert "the run completed, but the app cannot show it: ZeroDivisionError" in called.err
+    blocked = json.loads((here / "out" / "answers.jsonl").read_text())["answers"][0]
+    assert blocked["status"] == "blocked"
+
+
+def test_deps_are_made_once_for_all_questions(call: Call, here: Path) -> None:
+    changed(here, deps='lambda: print("made")')
+    (here / "q.jsonl").write_text('{"id": "a", "question": "hello"}\n{"id": "b", "question": "bye"}\n')
+    assert call("run", ".", "--questions", "q.jsonl").out.count("made\n") == 1
+    assert call("check", ".").out.count("made\n") == 0
+
+
+def test_deps_that_cannot_be_made_are_bad_input(call: Call, here: Path) -> None:
+    changed(here, deps="lambda: 1 / 0")
+    called = call("run", ".", "hello", "--out", "out")
+    assert (called.code, called.out) == (2, "")
+    assert called.err.startswith(
+        "flowcore: the deps of the app cannot be made: ZeroDivisionError: division by zero"
+    )
+    assert not (here / "out").exists()
+
+
+def test_deps_may_say_themselves_what_is_wrong(call: Call, here: Path) -> None:
+    (here / "app.py").write_text(
+        (here / "app.py").read_text()
+        + "\nfrom flowcore.errors import TargetError\n"
+        + "def deps() -> None:\n    raise TargetError('index.db: is broken; delete it')\n"
+    )
+    changed(here, deps="deps")
+    text = (here / "app.py").read_text()
+    head, app = text.split("\napp = ")
+    line, rest = app.split("\n", 1)
+    (here / "app.py").write_text(f"{head}\n{rest}\napp = {line}\n")
+    called = call("run", ".", "hello")
+    assert (called.code, called.err) == (2, "flowcore: index.db: is broken; delete it\n")
