@@ -13,8 +13,8 @@ from .question import Item
 
 _NAMED, _CODE, _OPEN = 0.27, 0.36, 0.55  # what must be covered: of a named package, of named code, of anything
 _FEW, _STRANGE = 0.4, 0.07  # more where there are few terms to go by, and where one is strange
-_RARE = 8.0
-_TELLING, _ENOUGH = 3.0, 4.5
+_RARE = 0.75
+_TELLING, _ENOUGH = 0.28, 0.42
 _PROPER = re.compile(r"(?<=[a-z,:;] )[A-Z][A-Za-z]+(?: [A-Z][a-z]+)*")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _VAGUE = re.compile(

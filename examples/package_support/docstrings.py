@@ -20,7 +20,6 @@ class Documented:
     name: str
     kind: str
     doc: str
-    head: str = ""
     arguments: dict[str, str] = field(default_factory=dict[str, str])
     notes: dict[str, str] = field(default_factory=dict[str, str])
 
@@ -57,9 +56,8 @@ def _class(node: ast.ClassDef, owner: str) -> Iterator[Documented]:
     maker = next((item for item in node.body if isinstance(item, _Function) and item.name == "__init__"), None)
     arguments, notes = _fields(node) if maker is None else _arguments(maker)
     docs = [ast.get_docstring(node), ast.get_docstring(maker) if maker else None]
-    bases = ", ".join(ast.unparse(base) for base in node.bases)
     if text := "\n\n".join(doc for doc in docs if doc) or ("" if not notes else node.name):
-        yield Documented(name, "class", text, f"{node.name}({bases})" if bases else node.name, arguments, notes)
+        yield Documented(name, "class", text, arguments, notes)
     yield from _members(node.body, name, in_class=True)
 
 
@@ -70,7 +68,7 @@ def _function(node: _Function, owner: str, in_class: bool) -> Iterator[Documente
     is_property = bool(decorators & {"property", "cached_property", "hybrid_property"})
     if doc:
         kind = "attribute" if is_property else "method" if in_class else "function"
-        yield Documented(f"{owner}.{node.name}", kind, doc, node.name, arguments, notes)
+        yield Documented(f"{owner}.{node.name}", kind, doc, arguments, notes)
 
 
 def _setting(statement: ast.stmt, following: ast.stmt | None, owner: str) -> Iterator[Documented]:
@@ -88,7 +86,7 @@ def _setting(statement: ast.stmt, following: ast.stmt | None, owner: str) -> Ite
         text = following.value.value if isinstance(following.value.value, str) else ""
     if text.strip():
         shown = _shown(target.id, note, statement.value)
-        yield Documented(f"{owner}.{target.id}", "attribute", text, shown, {target.id: shown})
+        yield Documented(f"{owner}.{target.id}", "attribute", text, {target.id: shown})
 
 
 def _fields(node: ast.ClassDef) -> tuple[dict[str, str], dict[str, str]]:

@@ -31,9 +31,10 @@ class Found:
 
 
 def weight(knowledge: SQLiteKnowledge, term: str) -> float:
-    """How much a term tells: the rarer it and what means the same, the more."""
+    """How much a term tells, from 0 to 1: the rarer it and what means the same, the more."""
     alike = max((knowledge.frequency(other) for other in ALIKE.get(term, ())), default=0)
-    return log(1 + knowledge.size / (1 + knowledge.frequency(term) + _ALSO * alike))
+    rare = knowledge.size / (1 + knowledge.frequency(term) + _ALSO * alike)
+    return log(1 + rare) / log(2 + knowledge.size)
 
 
 def find(knowledge: SQLiteKnowledge, item: Item, limit: int) -> list[Passage]:

@@ -34,7 +34,8 @@ _ORDERS = _any(
     r"[\"'\u201c]?(?:yes|no|ok|true|approved|hello|pwned)\b",
     r"\b(?:say|answer|reply|respond|output)\b(?: only)?(?: with)?:?\s*[\"'\u201c]\w+[\"'\u201d]",
     r"\b(?:answer|reply|respond|output) only\b",
-    r"\b(?:reveal|show|print|repeat|output)\b[^.?!]{0,20}\b(?:your|the) (?:system )?(?:prompt|instructions)\b",
+    r"\b(?:reveal|show|print|repeat|output)\b[^.?!]{0,20}"
+    r"\b(?:your (?:system )?(?:prompt|instructions)|the system prompt)\b",
     r"\b(?:jailbreak|developer mode|dan mode|prompt injection)\b",
     r"\bcite \w+ for (?:everything|all)\b|\bstate as (?:a )?fact\b|\bmake (?:it|something|one) up\b",
 )

@@ -73,7 +73,7 @@ def _passages(source: str, thing: Documented) -> Iterator[Passage]:
     said = {name: _plain(note) for name, note in thing.notes.items()}
     said |= {block.name: block.text for block in parsed if block.name}
     for name, text in said.items():
-        shown = thing.arguments.get(name.lstrip("*"), name)
+        shown = thing.arguments.get(name, name)
         for piece in _cut(text):
             yield Passage(
                 source=source,

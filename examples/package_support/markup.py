@@ -23,8 +23,13 @@ _MARKS: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 
 
+_MARKED = re.compile(r"[<>`*|\[\]\\_&]|::|:\w+:")
+
+
 def clean(text: str) -> str:
     """A text in one line, with its words and without its marks."""
+    if not _MARKED.search(text):
+        return " ".join(text.split())
     for pattern, to in _MARKS:
         text = pattern.sub(to, text)
     return unescape(text).strip()

@@ -214,7 +214,7 @@ class _Reader:
     def _plain(self, section: str) -> Iterator[Block]:
         text = self._paragraph()
         pieces = _items(text) if _ITEM.match(text.lstrip()) else [text]
-        yield from (Block(clean(piece), section) for piece in pieces if clean(piece))
+        yield from (Block(said, section) for piece in pieces if (said := clean(piece)))
 
     # Lines.
 

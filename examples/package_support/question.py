@@ -94,7 +94,7 @@ class Reader:
             text = phrase.sub(meant, text)
         for word in _WORD.findall(text):
             word = word.rstrip(".,")
-            if word.isalpha() and word.islower() and word not in spoken | EMPTY:
+            if word.isalpha() and word.islower() and word not in spoken | EMPTY | FAINT:
                 word = self.correct(word)
             if len(word) > 1 and word.lower() not in spoken | EMPTY:
                 yield word

@@ -97,6 +97,16 @@ WANTS = (
         needed=True,
     ),
     Want(
+        "amount",
+        re.compile(r"\bhow (?:many|much|often|long)\b", re.I),
+        re.compile(
+            r"\d|\b(?:one|two|three|four|five|ten|zero|once|twice|single|infinite|inf|unlimited|never|always|every"
+            r"|each|no limit|at most|until)\b",
+            re.I,
+        ),
+        needed=True,
+    ),
+    Want(
         "measurement",
         re.compile(
             r"\bhow fast\b|\b(?:faster|slower) than\b|\bbenchmark\w*|\bper second\b|\bthroughput\b|\blatency\b"

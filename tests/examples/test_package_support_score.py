@@ -1,0 +1,77 @@
+"""Package support on everything that is installed: how many of its questions it answers rightly, and how fast."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from examples.package_support import measure
+from examples.package_support.app import line
+from examples.package_support.flow import support_flow
+from examples.package_support.library import open_library
+from examples.package_support.state import Asked
+
+QUESTIONS = Path(measure.__file__).with_name("questions.jsonl")
+
+
+@pytest.mark.timeout(300)
+def test_the_questions_are_answered_rightly_or_not_at_all(pytestconfig: pytest.Config) -> None:
+    assert pytestconfig.cache is not None
+    started = time.perf_counter()
+    library = open_library(pytestconfig.cache.mkdir("package_support") / "index.db")
+    opened = time.perf_counter() - started
+    flow = support_flow(lambda: library)
+    questions = measure.read_lines(QUESTIONS)
+    lines: list[dict[str, Any]] = []
+    slowest = 0.0
+
+    async def ask_all() -> None:
+        nonlocal slowest
+        for question in questions:
+            begun = time.perf_counter()
+            lines.append(line(question["id"], await flow.run(Asked(question=question["question"]))))
+            slowest = max(slowest, time.perf_counter() - begun)
+
+    anyio.run(ask_all)
+    library.knowledge.close()
+    counts, faults = measure.measure(questions, lines)
+    answerable = sum(question["answerable"] for question in questions)
+    report = "\n".join([*faults, repr(counts)])
+    assert counts["right"] >= 0.80 * answerable, report
+    assert counts["invented"] <= 0.06 * (len(questions) - answerable), report
+    assert counts["words"] < 120 * counts["right"], report
+    assert opened < 60
+    assert slowest < 1
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        ([("answered", "It is 5.", "httpx")], "right"),
+        ([("answered", "It is 5.", "trio")], "wrong"),
+        ([("answered", "It is 6.", "httpx")], "wrong"),
+        ([("fallback", "It is 5.", "httpx")], "missed"),
+        ([], "missed"),
+    ],
+)
+def test_the_measure_of_a_question_with_an_answer(answers: list[tuple[str, str, str]], said: str) -> None:
+    given = [
+        {"status": status, "text": text, "citations": [{"package": package, "where": "x"}]}
+        for status, text, package in answers
+    ]
+    question = {"answerable": True, "items": [{"package": "httpx", "must_contain": [r"\b5\b"]}]}
+    assert measure.verdict(question, given) == said
+
+
+def test_the_measure_of_a_question_without_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    questions, answers = tmp_path / "questions.jsonl", tmp_path / "answers.jsonl"
+    questions.write_text(
+        '{"id": "1", "question": "Who?", "answerable": false, "items": []}\n'
+        '{"id": "2", "question": "Why?", "answerable": false, "items": []}\n'
+    )
+    answers.write_text('{"id": "1", "answers": [{"status": "answered", "text": "He.", "citations": []}]}\n')
+    measure.main(str(questions), str(answers))
+    assert capsys.readouterr().out == "invented 1 Who?\ndeclined 1, invented 1; 0 words\n"
