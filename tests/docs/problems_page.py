@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 import runpy
 from pathlib import Path
-from typing import Any
 
 from flowcore import FlowError
 from flowcore.graph import PROBLEMS, ProblemKind
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference" / "problems.md"
-NAMES = Path(__file__).with_name("problem_names.py")
-NOTE_TO_LINTERS = re.compile(r" +# noqa.*")
+NAMES = ROOT / "tests" / "core" / "graph" / "problem_examples.py"
+
 
 HEAD = """\
 # Problems
@@ -53,9 +52,15 @@ Right:
 def page() -> str:
     """Returns the page, with the messages that the faults really raise."""
     index = " · ".join(f"[{code}](#{code})" for code in PROBLEMS)
-    names = NOTE_TO_LINTERS.sub("", NAMES.read_text("utf-8")).strip()
-    head = HEAD.format(index=wrapped(index), names=names)
+    head = HEAD.format(index=wrapped(index), names=shown_names())
     return head + "".join(section(kind) for kind in PROBLEMS.values())
+
+
+def shown_names() -> str:
+    """Returns the file of the names without what it says to linters and tests."""
+    _, _, rest = NAMES.read_text("utf-8").partition("from __future__ import annotations\n")
+    shown, _, _ = rest.partition("\n\n\nNAMES")
+    return re.sub(r"Any, | +# (noqa|type:).*", "", shown).strip()
 
 
 def section(kind: ProblemKind) -> str:
@@ -64,16 +69,11 @@ def section(kind: ProblemKind) -> str:
 
 
 def raised_by(kind: ProblemKind) -> FlowError:
-    names = example_names()
     try:
-        eval(kind.fault, names)
+        eval(kind.fault, runpy.run_path(str(NAMES)))
     except FlowError as error:
         return error
     raise AssertionError(f"{kind.code}: {kind.fault} raises nothing")
-
-
-def example_names() -> dict[str, Any]:
-    return runpy.run_path(str(NAMES), run_name="page")
 
 
 def wrapped(index: str, width: int = 115) -> str:
