@@ -18,9 +18,10 @@ from .errors import (
 from .flow import Flow
 from .graph import Node, node
 from .outcome import Complete, Continue
+from .result import RunResult, result_of
 from .retry import Retry
-from .run import RunResult, result_of
-from .scope import Budget, Scope, Usage, current_scope
+from .run import Run
+from .scope import Budget, Reserve, Scope, Usage, current_scope
 from .step import Step
 from .trace import Trace, Visit
 
@@ -40,7 +41,9 @@ __all__ = [
     "Node",
     "NodeTimeout",
     "Problem",
+    "Reserve",
     "Retry",
+    "Run",
     "RunCancelled",
     "RunFailed",
     "RunResult",

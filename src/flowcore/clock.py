@@ -1,15 +1,47 @@
-"""The clock: the only place that asks what time it is."""
+"""The clock: the only place that asks what time it is, and what an event loop does for whoever waits.
+
+A clock is asked for time and timers. Real time takes its timers from the running event loop; a clock that tests
+move by hand keeps them itself.
+"""
 
 from __future__ import annotations
 
 import time
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 import anyio
 
-__all__ = ["Clock", "SystemClock"]
+__all__ = ["Clock", "Loop", "SystemClock", "Timer"]
+
+
+class Timer(Protocol):
+    """Something that will be called, unless it is cancelled first."""
+
+    def cancel(self) -> object:
+        """See to it that the call does not happen."""
+        ...
+
+
+class Loop(Protocol):
+    """What flowcore asks of an event loop beyond what anyio offers."""
+
+    def soon(self, call: Callable[[], object], /) -> None:
+        """Call in the loop's next pass. May be used from any thread."""
+        ...
+
+    def later(self, seconds: float, call: Callable[[], object], /) -> Timer:
+        """Call when `seconds` of real time have passed."""
+        ...
+
+    def spawn(self, work: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
+        """Run `work` in a task of its own that nobody waits for, with a copy of the current context."""
+        ...
+
+    def cancellation(self) -> BaseException:
+        """Return the exception with which this kind of loop tells a task that it is cancelled."""
+        ...
 
 
 class Clock(Protocol):
@@ -27,8 +59,8 @@ class Clock(Protocol):
         """Return when `seconds` have passed."""
         ...
 
-    def timeout(self, seconds: float) -> AbstractContextManager[anyio.CancelScope]:
-        """Return a scope that is cancelled when `seconds` have passed inside it."""
+    def later(self, seconds: float, call: Callable[[], object], loop: Loop) -> Timer:
+        """Call when `seconds` have passed on this clock."""
         ...
 
 
@@ -45,6 +77,6 @@ class SystemClock:
         """Sleep in the running event loop."""
         await anyio.sleep(seconds)
 
-    def timeout(self, seconds: float) -> AbstractContextManager[anyio.CancelScope]:
-        """Return a scope with a deadline in the running event loop."""
-        return anyio.move_on_after(seconds)
+    def later(self, seconds: float, call: Callable[[], object], loop: Loop) -> Timer:
+        """Set a timer of the event loop."""
+        return loop.later(seconds, call)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from .errors import Failure
 
 __all__ = [
+    "ArtifactAdded",
     "BudgetSpent",
     "BudgetWarned",
     "Custom",
@@ -141,11 +142,25 @@ class Custom(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ArtifactAdded(Event):
+    """A node kept something with its visit: `data` of the given media type, under `name`."""
+
+    kind: ClassVar[str] = "artifact.added"
+    name: str
+    data: object
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunCompleted(Event):
-    """A terminal event: the run completed with `value`."""
+    """A terminal event: the run completed with `value`.
+
+    `exhausted` names the dimension if a limit was reached and the finish path gave the value.
+    """
 
     kind: ClassVar[str] = "run.completed"
     value: object
+    exhausted: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

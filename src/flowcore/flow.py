@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, Never, Unpack, overload
 
 import anyio
@@ -26,8 +25,9 @@ from .graph import (
     signature_of_outcome,
 )
 from .outcome import Outcome
-from .run import Run, RunOptions, RunResult, raise_for
-from .runtime import Observer
+from .result import RunResult
+from .run import Run, RunOptions
+from .runtime import GRACE, Observer
 from .scope import Budget
 from .types import DepsT, LabelT, ResultT, StateT
 
@@ -159,6 +159,7 @@ class Flow(Generic[StateT, DepsT, ResultT]):
         observers: Sequence[Observer] = (),
         deadline: datetime | None = None,
         clock: Clock | None = None,
+        grace: float = GRACE,
         check: bool = True,
     ) -> Any:
         """Run the flow and return the value that it completes with.
@@ -173,6 +174,7 @@ class Flow(Generic[StateT, DepsT, ResultT]):
             observers: Functions that are told of each event, in a task of their own.
             deadline: The time of day, with its zone, at which the run's time is over.
             clock: What tells the time; tests pass one that they move.
+            grace: Seconds that a cancelled or timed-out node may take to end, before it is given up.
             check: Raise unless the run completed. With False the `RunResult` is returned instead.
 
         Raises:
@@ -181,7 +183,7 @@ class Flow(Generic[StateT, DepsT, ResultT]):
             BudgetExhausted: A limit was reached.
             ContractError: The state, the deps or an outcome is not what was promised.
         """
-        run = Run(
+        run: Run[ResultT] = Run(
             self._plan,
             state,
             deps=deps,
@@ -190,12 +192,39 @@ class Flow(Generic[StateT, DepsT, ResultT]):
             observers=observers,
             deadline=deadline,
             clock=clock,
+            grace=grace,
         )
-        result = await run.execute()
-        if not check:
-            return result
-        raise_for(result)
-        return result.value
+        run.begin()
+        result = await run.for_caller()
+        return run.value() if check else result
+
+    @overload
+    def start(
+        self: Flow[StateT, object, ResultT],
+        state: StateT,
+        /,
+        *,
+        deps: object = None,
+        cancel_when_unwatched: float | None = None,
+        **options: Unpack[RunOptions],
+    ) -> Run[ResultT]: ...
+    @overload
+    def start(
+        self,
+        state: StateT,
+        /,
+        *,
+        deps: DepsT,
+        cancel_when_unwatched: float | None = None,
+        **options: Unpack[RunOptions],
+    ) -> Run[ResultT]: ...
+    def start(self, state: StateT, /, **options: Any) -> Run[ResultT]:
+        """Return a handle: `async with flow.start(state) as run:` starts the run; leaving early cancels it.
+
+        Takes what `run` takes, and `cancel_when_unwatched`: seconds after which the run is cancelled when the last
+        one who followed its events has left.
+        """
+        return Run(self._plan, state, **options)
 
     @overload
     def run_sync(
@@ -230,8 +259,16 @@ class Flow(Generic[StateT, DepsT, ResultT]):
         try:
             anyio.current_time()
         except anyio.NoEventLoopError:
-            return anyio.run(partial(self.run, state, **options))
+            return anyio.run(self._run_observed, state, options)
         raise ContractError("run_sync() was called inside a running event loop: use `await flow.run(...)` there")
+
+    async def _run_observed(self, state: StateT, options: dict[str, Any]) -> Any:
+        """Run, and wait for the observers too: this event loop ends with the call."""
+        check = options.pop("check", True)
+        run: Run[ResultT] = Run(self._plan, state, **options)
+        run.begin()
+        result = await run.for_caller(patience=GRACE)
+        return run.value() if check else result
 
     @overload
     def as_node(

@@ -1,33 +1,52 @@
-"""The run: one walk of a flow under one budget, from its first event to its one ending."""
+"""The run: one walk of a flow in a task of its own, from its first event to its one ending.
+
+Whoever asks first how it ends wins. The task unwinds, then comes the terminal event, then those who wait go on.
+"""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Sequence
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Generic, Literal, TypedDict
+from types import TracebackType
+from typing import Any, Generic, Self, TypedDict
 
 import anyio
+import anyio.lowlevel
 
-from .clock import Clock, SystemClock
-from .errors import BudgetExhausted, ContractError, Failure
-from .events import RunCancelledEvent, RunCompleted, RunFailedEvent, RunStarted
-from .frame import Frame
+from .clock import Clock, SystemClock, Timer
+from .errors import ContractError
+from .events import Event, RunStarted
 from .graph import Plan
-from .runtime import Ended, InProcessHost, Observer, ObserverQueue, Place, Walk
-from .scope import Budget, Scope, Usage
+from .result import RunResult, attach_result, value_or_raise
+from .runtime import (
+    GRACE,
+    Ended,
+    EventQueue,
+    InProcessHost,
+    Observer,
+    Place,
+    Recorder,
+    Settlement,
+    Stoppable,
+    Walk,
+    WalkStopped,
+    current_loop,
+    observe,
+)
+from .scope import Budget, Scope
 from .scope.scope import scope_variable
 from .state import shape_of
 from .trace import Trace
-from .trace_text import trace_text
+from .trace_events import trace_events
 from .types import ResultT, as_class, type_name
 
-__all__ = ["Run", "RunOptions", "RunResult", "result_of"]
+__all__ = ["Run", "RunOptions"]
 
-_RESULT = "__flowcore_result__"
 _CLOCK = SystemClock()
+_inside: ContextVar[Run[Any] | None] = ContextVar("flowcore_run", default=None)
 
 
 class RunOptions(TypedDict, total=False):
@@ -38,40 +57,11 @@ class RunOptions(TypedDict, total=False):
     observers: Sequence[Observer]
     deadline: datetime | None
     clock: Clock | None
+    grace: float
 
 
-@dataclass(frozen=True, slots=True)
-class RunResult(Generic[ResultT]):
-    """How a run ended, and everything that is known of it.
-
-    `value` is what it completed with; look at `status`, since `None` is a value too. `state` is the last
-    committed state. `exhausted` names the dimension if a limit ended the run.
-    """
-
-    status: Literal["completed", "failed", "cancelled"]
-    value: ResultT | None
-    failure: Failure | None
-    state: Any
-    trace: Trace
-    usage: Usage
-    exhausted: str | None = None
-    reason: str = ""
-
-    def to_text(self) -> str:
-        """Return the run as text that is equal for equal runs: no times, no ids."""
-        return trace_text(self.trace, status=self.status, failure=self.failure, value=self.value, usage=self.usage)
-
-
-def result_of(error: BaseException) -> RunResult[Any]:
-    """Return the result of the run that raised `error`. Raises `LookupError` if no run did."""
-    found = getattr(error, _RESULT, None)
-    if not isinstance(found, RunResult):
-        raise LookupError(f"{type(error).__name__} was not raised by a run")
-    return found
-
-
-class Run:
-    """One run that is prepared and not yet begun."""
+class Run(Generic[ResultT]):
+    """A run under way. `async with flow.start(...)` gives one; leaving early cancels it and waits for its end."""
 
     def __init__(
         self,
@@ -84,91 +74,207 @@ class Run:
         observers: Sequence[Observer] = (),
         deadline: datetime | None = None,
         clock: Clock | None = None,
+        grace: float = GRACE,
+        cancel_when_unwatched: float | None = None,
     ) -> None:
-        self.clock: Clock = clock if clock is not None else _CLOCK
-        self.plan = plan
         wanted = as_class(plan.state)
         if wanted is not None and not isinstance(state, wanted):
             given, name = type_name(type(state)), type_name(wanted)
             raise ContractError(f"flow {plan.name!r} wants a state of type {name}, not {given}")
-        self.shape = shape_of(state.__class__)
-        self.values = self.shape.values(state)
         _check_deps(plan, deps)
-        self.scope = Scope(budget, parent=scope_variable.get(None))
-        self.queues = [ObserverQueue(observer) for observer in observers]
-        self.scope.start(self.clock.monotonic(), _seconds(self.scope.budget, deadline, self.clock))
-        id = run_id if run_id is not None else uuid.uuid4().hex
-        listeners = [queue.put for queue in self.queues]
-        self.host = InProcessHost(plan.name, id, self.scope, self.clock, listeners)
-        self.frame = Frame(plan.name)
-        self.host.trace.root = self.frame
-        self.walk = Walk(plan, Place(self.frame, self.shape, self.scope, deps), self.host)
+        self._plan = plan
+        self._clock: Clock = clock if clock is not None else _CLOCK
+        self._grace = grace
+        self._unwatched_for = cancel_when_unwatched
+        self._outer = _inside.get()
+        self._shape = shape_of(state.__class__)
+        self._values = self._shape.values(state)
+        self._scope = Scope(budget, parent=scope_variable.get(None), reserve=plan.reserve)
+        self._seconds = _seconds(self._scope.budget, deadline, self._clock)
+        self._observers = tuple(observers)
+        self._deps = deps
+        self.run_id = run_id if run_id is not None else uuid.uuid4().hex
+        """The run's id."""
+        self._asked: str | None = None
+        self._raised: BaseException | None = None
+        self._watchers = 0
+        self._unwatched: Timer | None = None
+        self._watched = 0
 
-    async def execute(self) -> RunResult[Any]:
-        """Run to the end and return the result. Raises only what is no `Exception`: a cancellation goes on."""
-        if not self.queues:
-            return await self._observed()
-        results: list[RunResult[Any]] = []
-        async with anyio.create_task_group() as tasks:
-            for queue in self.queues:
-                tasks.start_soon(queue.run)
-            try:
-                results.append(await self._observed())
-            finally:
-                for queue in self.queues:
-                    queue.close()
-        return results[0]
+    def begin(self) -> None:
+        """Start the run's task. From now on it can be cancelled and watched."""
+        now = self._clock.monotonic()
+        self._scope.start(now, None if self._seconds is None else self._seconds - self._plan.reserve.seconds)
+        self._loop = loop = current_loop()
+        self._record = Recorder(self._plan.name, self.run_id, self._scope, self._clock)
+        self._finished = anyio.Event()
+        self._all_watched = anyio.Event()
+        if not self._observers:
+            self._all_watched.set()
+        self._host = InProcessHost(self._record, self._clock, loop, self._give_up, self._grace)
+        self._region = Stoppable(loop, self._clock, self._abandon, self._grace)
+        self._place = Place(self._record.trace.root, self._shape, self._scope, self._deps)
+        self._walk = Walk(self._plan, self._place, self._host)
+        self._settlement = Settlement(self._record, self._scope, self._shape, loop)
+        self._queues = [EventQueue() for _ in self._observers]
+        for queue, observer in zip(self._queues, self._observers, strict=True):
+            self._record.listeners.append(queue.put)
+            loop.spawn(partial(self._observe, queue, observer), f"flowcore observer of {self._plan.name}")
+        self._record.note(RunStarted, "", flow=self._plan.name)
+        loop.spawn(self._work, f"flowcore run of {self._plan.name}")
 
-    async def _observed(self) -> RunResult[Any]:
-        record = self.host.record
-        record.tell(RunStarted, "", flow=self.plan.name)
-        token = scope_variable.set(self.scope)
+    async def __aenter__(self) -> Self:
+        self.begin()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._ask("user")
+        with anyio.CancelScope(shield=True):
+            await self._finished.wait()
+
+    @property
+    def trace(self) -> Trace:
+        """The visits that have ended so far."""
+        return self._record.trace
+
+    async def wait(self) -> RunResult[ResultT]:
+        """Return the result when the run has ended. Never raises for how it ended."""
+        await self._finished.wait()
+        return self._settlement.outcome
+
+    async def result(self) -> ResultT:
+        """Return what the run completed with, or raise what it failed with; `RunCancelled` if it was cancelled."""
+        value: ResultT = value_or_raise(await self.wait(), self._raised)
+        return value
+
+    async def cancel(self, reason: str = "user") -> None:
+        """Ask the run to end, and return when it has. After that nothing of it happens any more.
+
+        Whatever is still at work after the time of grace is named in the result's `stragglers`. Called from inside
+        of the run, it is the caller that is cancelled.
+        """
+        self._ask(reason)
+        if _inside.get() is self:
+            await anyio.lowlevel.checkpoint()
+        else:
+            await self._finished.wait()
+
+    async def events(self, after: int = 0) -> AsyncIterator[Event]:
+        """Yield every event with a `seq` above `after`, from the first one, whenever it is called. Always ends."""
+        queue = EventQueue(limit=None)
+        past = trace_events(self._record.trace, self._record.under_way)
+        self._record.listeners.append(queue.put)
+        if self._record.closed:
+            queue.close()
+        self._watch(1)
         try:
-            ended = await self._timed()
-        except BaseException as error:
-            reason = "user" if isinstance(error, anyio.get_cancelled_exc_class()) else type(error).__name__
-            record.abandon(Failure("", "Cancelled", "cancelled", reason), self.frame)
-            result = self._result("cancelled", self.walk.values, reason=reason)
-            record.tell(RunCancelledEvent, "", reason=reason)
-            setattr(error, _RESULT, result)
-            raise
+            for event in past:
+                if event.seq > after:
+                    yield event
+            while (news := await queue.get()) is not None:
+                if news.seq > after:
+                    yield news
         finally:
-            scope_variable.reset(token)
-        return self._settle(ended)
+            self._watch(-1)
+            self._record.listeners.remove(queue.put)
 
-    async def _timed(self) -> Ended:
-        if self.scope.ends_at is None:
-            return await self.walk.run(self.values)
-        walk = partial(self.walk.run, self.values)
-        return await self.host.bounded(self.walk.place, walk, lambda: self.walk.values)
+    async def for_caller(self, *, patience: float = 0.0) -> RunResult[ResultT]:
+        """Return the result. The caller's cancellation cancels the run, waits for its end and goes on.
 
-    def _settle(self, ended: Ended) -> RunResult[Any]:
-        record = self.host.record
-        if ended.failure is None:
-            record.tell(RunCompleted, "", value=ended.value)
-            return self._result("completed", ended.values, value=ended.value)
-        limit = ended.error if isinstance(ended.error, BudgetExhausted) else None
-        exhausted = limit.dimension if limit is not None and self.scope.holds(limit) else None
-        record.tell(RunFailedEvent, "", failure=ended.failure, exhausted=exhausted)
-        return self._result("failed", ended.values, failure=ended.failure, exhausted=exhausted)
+        Observers that do not wait have seen every event by then; others get `patience` seconds.
+        """
+        try:
+            await self._finished.wait()
+        except BaseException as error:
+            nested = "parent" if self._outer is not None else "user"
+            self._ask("interrupt" if isinstance(error, KeyboardInterrupt) else nested)
+            with anyio.CancelScope(shield=True):
+                await self._finished.wait()
+                await self._let_observers_catch_up(0.0)
+            attach_result(error, self._settlement.outcome)
+            raise
+        await self._let_observers_catch_up(patience)
+        return self._settlement.outcome
 
-    def _result(self, status: Any, values: Any, **known: Any) -> RunResult[Any]:
-        usage = replace(self.scope.used, seconds=self.clock.monotonic() - self.host.record.began)
-        fields: dict[str, Any] = {"value": None, "failure": None, **known}
-        return RunResult(status, state=self.shape.build(values), trace=self.host.trace, usage=usage, **fields)
+    def value(self) -> Any:
+        """Return what the ended run completed with, or raise what it ended with."""
+        return value_or_raise(self._settlement.outcome, self._raised)
 
+    async def _work(self) -> None:
+        _inside.set(self)
+        scope_variable.set(self._scope)
+        ended: Ended | None = None
+        try:
+            with self._region:
+                ended = await self._walk.to_the_end(self._values)
+        except WalkStopped:
+            pass  # somebody asked: what follows says so
+        except BaseException as error:
+            if self._asked is None:
+                loop_ends = isinstance(error, anyio.get_cancelled_exc_class())
+                self._raised = None if loop_ends else error
+                self._ask("shutdown" if loop_ends else "interrupt")
+        if self._asked is not None:
+            await self._host.threads.idle_within(self._grace, self._clock)
+        self._settle(ended)
 
-def raise_for(result: RunResult[Any]) -> None:
-    """Raise the exception that a run failed with, with the path as a note."""
-    failure = result.failure
-    if failure is None or failure.exception is None:
-        return
-    error = failure.exception
-    note = f"at {failure.path}" if failure.path else "in the run"
-    if note not in getattr(error, "__notes__", ()):
-        error.add_note(note)
-    setattr(error, _RESULT, result)
-    raise error
+    def _settle(self, ended: Ended | None) -> None:
+        if self._settlement.is_settled:
+            return
+        if ended is not None and self._asked is None:
+            self._settlement.end(ended, self._host.threads.working)
+        else:
+            self._settlement.cancel(self._asked or "user", self._walk.values, self._host.threads.working)
+        self._tell_all()
+
+    def _ask(self, reason: str) -> None:
+        if self._asked is None and not self._settlement.is_settled:
+            self._asked = reason
+            self._host.stopped = True
+            self._region.ask()
+
+    def _abandon(self) -> None:
+        """End the run although its code goes on: it was asked for the whole time of grace."""
+        self._settle(None)
+
+    def _give_up(self, error: Exception, path: str) -> None:
+        """End the run as failed: a visit that is out of time did not stop for the whole time of grace."""
+        if not self._settlement.is_settled:
+            self._host.stopped = True
+            self._settlement.fail(error, path, self._walk.values, self._host.threads.working)
+            self._tell_all()
+
+    def _tell_all(self) -> None:
+        for listener in tuple(self._record.listeners):
+            owner = getattr(listener, "__self__", None)
+            if isinstance(owner, EventQueue):
+                owner.close()
+        self._finished.set()
+
+    async def _observe(self, queue: EventQueue, observer: Observer) -> None:
+        await observe(queue, observer)
+        self._watched += 1
+        if self._watched == len(self._observers):
+            self._all_watched.set()
+
+    async def _let_observers_catch_up(self, patience: float) -> None:
+        for _ in range(3):
+            if self._all_watched.is_set():
+                return
+            await anyio.lowlevel.checkpoint()
+        with anyio.move_on_after(patience):
+            await self._all_watched.wait()
+
+    def _watch(self, change: int) -> None:
+        self._watchers += change
+        if self._unwatched is not None:
+            self._unwatched.cancel()
+            self._unwatched = None
+        if self._watchers == 0 and self._unwatched_for is not None:
+            lost = partial(self._ask, "subscriber_lost")
+            self._unwatched = self._clock.later(self._unwatched_for, lost, self._loop)
 
 
 def _seconds(budget: Budget, deadline: datetime | None, clock: Clock) -> float | None:

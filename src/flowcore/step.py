@@ -20,12 +20,26 @@ class Step(Generic[StateT, GivenT]):
     otherwise. `error` is the failure that an error route brought here, or None.
     """
 
-    __slots__ = ("_deps", "_place", "_tell", "attempt", "error", "round", "run_id", "scope", "state", "visit")
+    __slots__ = (
+        "_deps",
+        "_place",
+        "_tell",
+        "attempt",
+        "error",
+        "exhausted",
+        "round",
+        "run_id",
+        "scope",
+        "state",
+        "visit",
+    )
 
     state: StateT
     """The draft of the state. A whole new state may be put in its place."""
     error: Failure | None
     """The failure of the node whose error route led here."""
+    exhausted: str | None
+    """The limit that ran out, such as `rounds`, where this node is the flow's finish."""
     run_id: str
     """The id of the run."""
     round: int
@@ -48,7 +62,8 @@ class Step(Generic[StateT, GivenT]):
         visit: int = 1,
         attempt: int = 1,
         error: Failure | None = None,
-        tell: Callable[[Any, str, object], None] | None = None,
+        exhausted: str | None = None,
+        tell: Callable[..., None] | None = None,
     ) -> None:
         self.state = state
         self._deps = deps
@@ -59,6 +74,7 @@ class Step(Generic[StateT, GivenT]):
         self.visit = visit
         self.attempt = attempt
         self.error = error
+        self.exhausted = exhausted
         self._tell = tell
 
     @property
@@ -73,7 +89,17 @@ class Step(Generic[StateT, GivenT]):
         place = self._place
         return place if isinstance(place, str) else place[0].path_of(place[1], place[2])
 
+    @property
+    def idempotency_key(self) -> str:
+        """A text that is the same for every attempt of this visit, and for no other visit of any run."""
+        return f"{self.run_id}/{self.path}"
+
     def emit(self, name: str, data: object = None) -> None:
-        """Send an event of kind `custom` to whoever listens to the run. Costs nothing when nobody does."""
+        """Send an event of kind `custom` to whoever listens to the run."""
         if self._tell is not None:
             self._tell(self._place, name, data)
+
+    def artifact(self, name: str, data: str | bytes, media_type: str = "text/plain") -> None:
+        """Keep a piece of text or bytes with this visit, under a name and with a media type."""
+        if self._tell is not None:
+            self._tell(self._place, name, data, media_type)

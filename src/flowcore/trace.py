@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal, NamedTuple, overload
 
 from .errors import Failure
+from .events import Event
 from .frame import Frame
 from .scope import Usage
+from .state import snapshot
 
-__all__ = ["RouteKind", "Trace", "Visit", "VisitRecord"]
+__all__ = ["Note", "RouteKind", "Trace", "Visit", "VisitRecord", "Where", "path_of"]
 
 RouteKind = Literal["next", "label", "error", "over_limit", "complete", "failed", "unfinished"]
+
+
+Where = str | tuple[Frame, str, int]
+"""A path, or what a path is made from when somebody wants it: a walk, a node in it, the number of the visit."""
+
+
+def path_of(where: Where) -> str:
+    """Return the path of a place."""
+    return where if isinstance(where, str) else where[0].path_of(where[1], where[2])
 
 
 class VisitRecord(NamedTuple):
@@ -21,6 +33,7 @@ class VisitRecord(NamedTuple):
     frame: Frame
     node: str
     number: int
+    charged: bool
     inner: Frame | None
     round: int
     walk_round: int
@@ -29,6 +42,7 @@ class VisitRecord(NamedTuple):
     label: str
     target: str
     why: Mapping[str, Any] | None
+    alternatives: tuple[str, ...]
     patch: Mapping[str, Any] | None
     value: Any
     failure: Failure | None
@@ -66,13 +80,29 @@ class Visit:
     budget: Usage
 
 
-class Trace(Sequence[Visit]):
-    """The visits of one run, in the order in which they began."""
+class Note(NamedTuple):
+    """Something that happened and that no visit tells: what its event is made from."""
 
-    def __init__(self, flow: str) -> None:
+    event: type[Event]
+    seq: int
+    where: Where
+    at: float
+    values: Mapping[str, Any]
+
+
+class Trace(Sequence[Visit]):
+    """The visits of one run, in the order in which they began.
+
+    A node that was over its limit was not visited: it stands here with the kind `over_limit` and no attempts.
+    """
+
+    def __init__(self, flow: str, run_id: str = "", began: datetime | None = None) -> None:
         self.flow = flow
+        self.run_id = run_id
+        self.began = began
+        self.root = Frame(flow)
         self.records: list[VisitRecord] = []
-        self.root: Frame | None = None
+        self.notes: list[Note] = []
         self._sorted = 0
 
     def ordered(self) -> list[VisitRecord]:
@@ -103,7 +133,8 @@ class Trace(Sequence[Visit]):
     def path(self) -> str:
         """The nodes in the order they were visited: `draft > check > draft > check > deliver`.
 
-        A failed visit is marked with `!`, the visits of a sub-flow stand in brackets.
+        A failed visit is marked with `!`, one that was not made since its limit was used up with `-`. The visits
+        of a sub-flow stand in brackets.
         """
         return _path(self.ordered(), self.root)
 
@@ -119,7 +150,7 @@ def _visit(record: VisitRecord) -> Visit:
         label=record.label,
         target=record.target,
         why=record.why,
-        patch=record.patch or {},
+        patch=snapshot(record.patch or {}),
         failure=record.failure,
         retried=record.retried,
         started=record.started,
@@ -128,16 +159,16 @@ def _visit(record: VisitRecord) -> Visit:
     )
 
 
-def _path(records: Sequence[VisitRecord], root: Frame | None) -> str:
+def _path(records: Sequence[VisitRecord], root: Frame) -> str:
     inside: dict[int, list[VisitRecord]] = {}
     for record in records:
         inside.setdefault(id(record.frame), []).append(record)
 
-    def words(frame: Frame | None) -> str:
+    def words(frame: Frame) -> str:
         return " > ".join(word(record) for record in inside.get(id(frame), ()))
 
     def word(record: VisitRecord) -> str:
-        mark = "!" if record.failure is not None else ""
+        mark = "-" if record.kind == "over_limit" else "!" if record.failure is not None else ""
         inner = words(record.inner) if record.inner is not None else ""
         return f"{record.node}{mark}({inner})" if inner else f"{record.node}{mark}"
 

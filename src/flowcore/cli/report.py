@@ -12,7 +12,7 @@ from typing import Any
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from ..errors import Failure
-from ..run import RunResult
+from ..result import RunResult
 from ..trace import Trace, Visit
 
 __all__ = ["answered_line", "blocked_line", "json_text", "path_lines", "result_data", "trace_data"]

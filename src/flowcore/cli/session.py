@@ -8,7 +8,7 @@ from typing import Any
 
 from ..app import App
 from ..errors import FlowcoreError, TargetError
-from ..run import RunResult
+from ..result import RunResult
 from .questions import Question
 from .report import answered_line, blocked_line, json_text
 from .words import error_words

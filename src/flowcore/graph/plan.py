@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 from ..retry import Retry
+from ..scope import Reserve
 from ..types import as_class
 from .definition import Definition
 from .signature import Signature
@@ -35,6 +36,7 @@ class PlanNode:
     """One node of a plan, with its routes as objects. Not changed once its flow is constructed."""
 
     __slots__ = (
+        "alternatives",
         "completes",
         "default_error",
         "definition",
@@ -67,6 +69,7 @@ class PlanNode:
         self.passable = definition.passable
         self.next: PlanNode | None = None
         self.labels: dict[str, PlanNode] = {}
+        self.alternatives: dict[str, tuple[str, ...]] = {}
         self.errors: tuple[tuple[tuple[type[Exception], ...], PlanNode | None], ...] = ()
         self.default_error: PlanNode | None = None
         self.over_limit: PlanNode | None = None
@@ -128,11 +131,13 @@ class Plan:
     __slots__ = (
         "description",
         "entry",
+        "finish",
         "name",
         "node_timeout",
         "nodes",
         "on_error",
         "passable",
+        "reserve",
         "results",
         "state",
         "wanted_deps",
@@ -145,12 +150,18 @@ class Plan:
         self.description = ""
         self.node_timeout: float | None = None
         self.on_error: PlanNode | None = None
+        self.finish: PlanNode | None = None
+        self.reserve = Reserve()
         self.passable = False
         self.state: Any = entry.signature.state if entry is not None else Any
         self.results: tuple[Any, ...] = tuple(
             result for item in nodes.values() if item.completes for result in item.signature.results
         )
 
+        for item in nodes.values():
+            item.alternatives = {
+                label: tuple(other for other in item.labels if other != label) for label in item.labels
+            }
         self.wanted_deps: tuple[tuple[str, type], ...] = tuple(_wanted_deps(self))
 
     def edges(self) -> Iterator[Edge]:

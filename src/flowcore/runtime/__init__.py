@@ -1,8 +1,27 @@
-"""The walk, and the hosts that it runs in."""
+"""The walk, and the host that it runs in."""
 
-from .host import Ended, Host, Place
+from .backend import current_loop
+from .host import Ended, Host, Place, WalkStopped
 from .inprocess import InProcessHost
-from .observers import Observer, ObserverQueue
+from .observers import EventQueue, Observer, observe
+from .record import Recorder
+from .settlement import Settlement
+from .stoppable import GRACE, Stoppable
 from .walk import Walk
 
-__all__ = ["Ended", "Host", "InProcessHost", "Observer", "ObserverQueue", "Place", "Walk"]
+__all__ = [
+    "GRACE",
+    "Ended",
+    "EventQueue",
+    "Host",
+    "InProcessHost",
+    "Observer",
+    "Place",
+    "Recorder",
+    "Settlement",
+    "Stoppable",
+    "Walk",
+    "WalkStopped",
+    "current_loop",
+    "observe",
+]

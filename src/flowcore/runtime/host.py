@@ -10,11 +10,15 @@ from ..errors import Failure
 from ..frame import Frame
 from ..graph import PlanNode
 from ..outcome import Complete, Continue
-from ..scope import Budget, Scope
+from ..scope import Budget, Reserve, Scope
 from ..state import Shape, Values
 from ..trace import RouteKind
 
-__all__ = ["Done", "Ended", "Host", "Left", "Opened", "Place"]
+__all__ = ["Arrival", "Done", "Ended", "Host", "Left", "Opened", "Place", "WalkStopped"]
+
+
+class WalkStopped(BaseException):
+    """Unwinds a walk whose run was asked to end. Never seen outside of the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +31,20 @@ class Place:
     deps: Any
 
 
+class Arrival(NamedTuple):
+    """What led to a node: the failure whose error route it is, or the limit whose finish it is."""
+
+    failure: Failure | None = None
+    exhausted: str | None = None
+
+
 class Opened(NamedTuple):
-    """A visit that has begun: its first number in the run, and when."""
+    """A visit that has begun: its first number in the run, when, in which round, and whether it paid for it."""
 
     seq: int
     at: float
     round: int
+    charged: bool
 
 
 class Done(NamedTuple):
@@ -59,6 +71,7 @@ class Ended(NamedTuple):
     error: Exception | None = None
     failure: Failure | None = None
     routable: bool = True
+    exhausted: str | None = None
 
 
 class Left(NamedTuple):
@@ -80,10 +93,13 @@ class Host(Protocol):
     """What a walk asks of the place that it runs in."""
 
     def control(self, scope: Scope) -> bool:
-        """Return whether others wait to run. Raises `BudgetExhausted` when the walk's time is over."""
+        """Return whether others wait to run.
+
+        Raises `WalkStopped` when the run was asked to end, and `BudgetExhausted` when the walk's time is over.
+        """
         ...
 
-    def begin(self, place: Place, item: PlanNode, number: int, charged: bool) -> Opened:
+    def begin(self, place: Place, item: PlanNode, number: int) -> Opened:
         """Note that a visit begins."""
         ...
 
@@ -91,9 +107,7 @@ class Host(Protocol):
         """Note that a node is over its limit and is not visited."""
         ...
 
-    async def visit(
-        self, place: Place, item: PlanNode, number: int, values: Values, failure: Failure | None
-    ) -> Done:
+    async def visit(self, place: Place, item: PlanNode, number: int, values: Values, arrival: Arrival) -> Done:
         """Run a node's function: draft, timeout and retries are inside."""
         ...
 
@@ -101,18 +115,22 @@ class Host(Protocol):
         """Keep what a visit did. When this returns it is not lost."""
         ...
 
-    def exhausted(self, place: Place, item: PlanNode, number: int, error: Exception) -> Failure:
-        """Note that a limit kept a node from being entered, and return that as a failure."""
+    def exhausted(self, path: str, error: Exception) -> Failure:
+        """Note that a limit was reached outside of a handler, and return that as a failure."""
         ...
 
-    def narrowed(self, scope: Scope, budget: Budget, path: str) -> Scope:
+    def narrowed(self, scope: Scope, budget: Budget, path: str, reserve: Reserve) -> Scope:
         """Return a scope inside `scope` whose time begins now."""
         ...
 
     async def bounded(
-        self, place: Place, walk: Callable[[], Awaitable[Ended]], values: Callable[[], Values]
+        self, place: Place, walk: Callable[[], Awaitable[Ended]], late: Callable[[Exception, Failure], Ended]
     ) -> Ended:
-        """Run a walk within the seconds of its scope. Out of time, it is cancelled and has failed."""
+        """Run a walk within the time of its scope. Out of time it is stopped, and has ended as `late` says."""
+        ...
+
+    async def within(self, place: Place, path: str, seconds: float, walk: Callable[[], Awaitable[Done]]) -> Done:
+        """Run a visit of a composite within its timeout. Out of time it is stopped, and has failed."""
         ...
 
     async def breathe(self) -> None:

@@ -2,53 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Any
 
-import anyio
 import anyio.lowlevel
-import anyio.to_thread
 
-from ..clock import Clock
+from ..clock import Clock, Loop
 from ..errors import BudgetExhausted, ContractError, Failure, NodeTimeout
-from ..events import Event
 from ..graph import PlanNode
 from ..outcome import Complete
-from ..scope import Budget, Scope
+from ..scope import Budget, Reserve, Scope
 from ..state import Values, snapshot
 from ..step import Step
-from ..trace import Trace
-from .host import Done, Ended, Left, Opened, Place
+from .host import Arrival, Done, Ended, Left, Opened, Place, WalkStopped
 from .outcomes import as_failure, checked, is_routable, unwrapped
 from .record import Recorder
+from .stoppable import Stoppable
+from .threads import RunThreads
 
 __all__ = ["InProcessHost"]
 
 _BREATH = 0.003
 """Seconds after which a walk that never waits lets others run."""
-_THREADS = 40
-"""Worker threads that one run uses at most."""
 
 
 class InProcessHost:
     """Where a flow runs when nothing else is said: in the caller's event loop, on asyncio or trio."""
 
     def __init__(
-        self, flow: str, run_id: str, scope: Scope, clock: Clock, listeners: Sequence[Callable[[Event], None]]
+        self, record: Recorder, clock: Clock, loop: Loop, given_up: Callable[[Exception, str], None], grace: float
     ) -> None:
-        self.clock = clock
-        self.record = Recorder(flow, run_id, scope, clock, listeners)
+        self.record = record
+        self.threads = RunThreads(loop)
+        self.stopped = False
+        self._clock = clock
+        self._loop = loop
+        self._given_up = given_up
+        self._grace = grace
         self._monotonic = clock.monotonic
         self._breath = clock.monotonic()
-        self._limiter: anyio.CapacityLimiter | None = None
-
-    @property
-    def trace(self) -> Trace:
-        """The visits so far."""
-        return self.record.trace
 
     def control(self, scope: Scope) -> bool:
-        """Return whether it is time to let others run. Raises `BudgetExhausted` when the time is over."""
+        """Return whether it is time to let others run. Raises when the run or its time is over."""
+        if self.stopped:
+            raise WalkStopped
         now = self._monotonic()
         scope.check_time(now)
         return now - self._breath > _BREATH
@@ -58,9 +55,9 @@ class InProcessHost:
         await anyio.lowlevel.checkpoint()
         self._breath = self._monotonic()
 
-    def begin(self, place: Place, item: PlanNode, number: int, charged: bool) -> Opened:
+    def begin(self, place: Place, item: PlanNode, number: int) -> Opened:
         """Note that a visit begins."""
-        return self.record.begin(place.frame, item, number, charged)
+        return self.record.begin(place.frame, item, number)
 
     def passed_by(self) -> Opened:
         """Note that a node is over its limit and is not visited."""
@@ -70,70 +67,96 @@ class InProcessHost:
         """Add the visit to the trace."""
         self.record.finish(left)
 
-    def exhausted(self, place: Place, item: PlanNode, number: int, error: Exception) -> Failure:
+    def exhausted(self, path: str, error: Exception) -> Failure:
         """Note the limit that was reached."""
-        failure = as_failure(error, place.frame.path_of(item.id, number))
         if isinstance(error, BudgetExhausted):
-            self.record.exhausted(error, failure.path)
-        return failure
+            self.record.exhausted(error, path)
+        return as_failure(error, path)
 
-    def narrowed(self, scope: Scope, budget: Budget, path: str) -> Scope:
+    def narrowed(self, scope: Scope, budget: Budget, path: str, reserve: Reserve) -> Scope:
         """Return a scope inside `scope` whose time begins now."""
-        inner = scope.narrow(budget, path=path)
-        inner.start(self._monotonic(), budget.seconds)
+        inner = scope.narrow(budget, path=path, reserve=reserve)
+        inner.start(self._monotonic(), None if budget.seconds is None else budget.seconds - reserve.seconds)
         return inner
 
     async def bounded(
-        self, place: Place, walk: Callable[[], Awaitable[Ended]], values: Callable[[], Values]
+        self, place: Place, walk: Callable[[], Awaitable[Ended]], late: Callable[[Exception, Failure], Ended]
     ) -> Ended:
-        """Run a walk within its seconds. Out of time it is cancelled, and has failed."""
+        """Run a walk within the time of its scope. Out of time it is stopped, and has ended as `late` says."""
         scope = place.scope
-        now = self._monotonic()
-        with self.clock.timeout(max(0.0, (scope.ends_at or now) - now)) as cancel:
+        seconds = max(0.0, (scope.ends_at or 0.0) - self._monotonic())
+        error = scope.out_of_time(scope.ends_at or 0.0)
+        with self._timed(seconds, error, scope.path) as region:
             ended = await walk()
-            if not cancel.cancel_called:
+            if not region.asked:
                 return ended
-        error = scope.out_of_time(self._monotonic())
-        self.record.exhausted(error, scope.path)
-        failure = as_failure(error, scope.path)
+        self._stop_if_asked()
+        failure = self.exhausted(scope.path, error)
         self.record.abandon(failure, place.frame)
-        return Ended(None, values(), error, failure, routable=False)
+        return late(error, failure)
 
-    async def visit(
-        self, place: Place, item: PlanNode, number: int, values: Values, failure: Failure | None
-    ) -> Done:
+    async def within(self, place: Place, path: str, seconds: float, walk: Callable[[], Awaitable[Done]]) -> Done:
+        """Run a visit of a composite within its timeout. Out of time it is stopped, and has failed."""
+        error = NodeTimeout(path, seconds)
+        with self._timed(seconds, error, path) as region:
+            done = await walk()
+            if not region.asked:
+                return done
+        self._stop_if_asked()
+        failure = as_failure(error, path)
+        self.record.abandon(failure, place.frame)
+        return Done(None, None, error, failure)
+
+    def _timed(self, seconds: float, error: Exception, path: str) -> Stoppable:
+        """Return a region that is asked to stop in `seconds`. If it does not, the run gives it up."""
+        region = Stoppable(self._loop, self._clock, lambda: self._given_up(error, path), self._grace)
+        region.ask_in(seconds)
+        return region
+
+    def _stop_if_asked(self) -> None:
+        if self.stopped:
+            raise WalkStopped
+
+    async def visit(self, place: Place, item: PlanNode, number: int, values: Values, arrival: Arrival) -> Done:
         """Run the node's function until it returns an outcome or is out of attempts."""
         where = (place.frame, item.id, number)
         record = self.record
+        tell = record.custom if item.is_async else self._tell_from_thread
         retried: tuple[Failure, ...] = ()
         attempt = 1
         while True:
             step: Step[Any, Any] = Step(
                 place.shape.draft(values), place.deps, place.scope, record.run_id, where, record.round,
-                number, attempt, failure, record.custom,
+                number, attempt, arrival.failure, arrival.exhausted, tell,
             )  # fmt: skip
             try:
+                if attempt > 1:
+                    await self._pause(place.scope, item, attempt - 1)
                 if item.timeout is None and item.is_async and item.fn is not None:
                     returned = await item.fn(step)
                 else:
                     returned = await self._call_within(item, step)
+                self.control(place.scope)  # a late return is no return
                 return _accepted(place, item, step, values, returned, attempt, retried)
             except Exception as raised:
                 error = unwrapped(raised)
+            self._stop_if_asked()
             known = as_failure(error, step.path, attempt)
             if isinstance(error, BudgetExhausted):
                 record.exhausted(error, known.path)
             if not _again(item, error, attempt):
                 return Done(None, None, error, known, _may_be_routed(item, error, place.scope), attempt, retried)
-            record.retrying(known)
+            record.retrying(where, known)
             retried = (*retried, known)
-            await self._pause(place.scope, item, attempt)
             attempt += 1
+
+    def _tell_from_thread(self, *event: Any) -> None:
+        self._loop.soon(lambda: self.record.custom(*event))
 
     async def _pause(self, scope: Scope, item: PlanNode, attempt: int) -> None:
         seconds = item.retry.pause(attempt) if item.retry is not None else 0.0
         if seconds > 0:
-            await self.clock.sleep(seconds)
+            await self._clock.sleep(seconds)
         else:
             await self.breathe()
         self.control(scope)
@@ -142,24 +165,23 @@ class InProcessHost:
         assert item.fn is not None  # a composite is walked, not called
         if item.is_async:
             return await item.fn(step)
-        if self._limiter is None:
-            self._limiter = anyio.CapacityLimiter(_THREADS)
-        return await anyio.to_thread.run_sync(item.fn, step, abandon_on_cancel=True, limiter=self._limiter)
+        return await self.threads.call(item.fn, step, step.path)
 
     async def _call_within(self, item: PlanNode, step: Step[Any, Any]) -> Any:
         if item.timeout is None:
             return await self._call(item, step)
-        began = self._monotonic()
+        late = NodeTimeout(step.path, item.timeout)
+        ends_at = self._monotonic() + item.timeout
         returned: Any = None
         raised: Exception | None = None
-        with self.clock.timeout(item.timeout) as cancel:
+        with self._timed(item.timeout, late, step.path) as region:
             try:
                 returned = await self._call(item, step)
             except Exception as error:
                 raised = error
-        # The scope says whether it was late, not the exception: a node may swallow what stops it.
-        if cancel.cancel_called or self._monotonic() - began >= item.timeout:
-            raise NodeTimeout(step.path, item.timeout) from raised
+        # The region says whether it was late, not the exception: a node may swallow what stops it.
+        if region.asked or self._monotonic() >= ends_at:
+            raise late from raised
         if raised is not None:
             raise raised
         return returned

@@ -11,7 +11,7 @@ import anyio
 
 from ..events import Event
 
-__all__ = ["Observer", "ObserverQueue"]
+__all__ = ["EventQueue", "Observer", "observe"]
 
 Observer = Callable[[Event], Awaitable[None] | None]
 """A function, async or not, that is called with each event."""
@@ -20,19 +20,26 @@ _LIMIT = 10_000
 _log = logging.getLogger("flowcore.observers")
 
 
-class ObserverQueue:
-    """The events that one observer has not seen yet. When it is too slow the oldest are dropped and counted."""
+class EventQueue:
+    """Events that somebody has not seen yet. With a limit the oldest are dropped, and counted, when it is full."""
 
-    def __init__(self, observer: Observer) -> None:
-        self._observer = observer
-        self._waiting: deque[Event] = deque(maxlen=_LIMIT)
+    def __init__(self, limit: int | None = _LIMIT) -> None:
+        self._waiting: deque[Event] = deque(maxlen=limit)
+        self._limit = limit
         self._news = anyio.Event()
         self._closed = False
         self.dropped = 0
 
+    @property
+    def is_drained(self) -> bool:
+        """Whether every event was taken and no other follows."""
+        return self._closed and not self._waiting
+
     def put(self, event: Event) -> None:
         """Add an event. Never waits."""
-        self.dropped += len(self._waiting) == _LIMIT
+        if self._closed:
+            return
+        self.dropped += len(self._waiting) == self._limit
         self._waiting.append(event)
         self._news.set()
 
@@ -41,19 +48,21 @@ class ObserverQueue:
         self._closed = True
         self._news.set()
 
-    async def run(self) -> None:
-        """Call the observer with each event until the last one."""
-        while True:
-            while self._waiting:
-                await self._call(self._waiting.popleft())
+    async def get(self) -> Event | None:
+        """Return the next event, or None after the last one."""
+        while not self._waiting:
             if self._closed:
-                return
-            await self._news.wait()
+                return None
             self._news = anyio.Event()
+            await self._news.wait()
+        return self._waiting.popleft()
 
-    async def _call(self, event: Event) -> None:
+
+async def observe(queue: EventQueue, observer: Observer) -> None:
+    """Call an observer with each event until the last one. What it raises is logged and changes nothing."""
+    while (event := await queue.get()) is not None:
         try:
-            answer = self._observer(event)
+            answer = observer(event)
             if isawaitable(answer):
                 await answer
         except Exception:

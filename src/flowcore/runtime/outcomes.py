@@ -39,12 +39,14 @@ def checked(item: PlanNode, outcome: Any, where: HasPath) -> Continue[Any] | Com
     )
 
 
-def is_routable(error: Exception, scope: Scope) -> bool:
+def is_routable(error: BaseException, scope: Scope) -> bool:
     """Return whether an error route in this scope may take what was raised.
 
     Rounds, time and visits that ran out take no route in the scope whose limit it was. To a scope around that one
-    it is an ordinary failure.
+    it is an ordinary failure. A group may be routed if everything in it may.
     """
+    if isinstance(error, BaseExceptionGroup):
+        return all(is_routable(inner, scope) for inner in error.exceptions)
     if isinstance(error, ContractError):
         return False
     return not (isinstance(error, BudgetExhausted) and error.dimension in _UNROUTED and scope.holds(error))
@@ -60,9 +62,19 @@ def unwrapped(error: Exception) -> Exception:
 def as_failure(error: Exception, path: str, attempts: int = 1) -> Failure:
     """Return an exception as data."""
     code = error.code if isinstance(error, FlowcoreError) else "exception"
-    return Failure(path, type_name(type(error)), code, str(error), attempts, error)
+    return Failure(path, type_name(type(error)), code, _message(error), attempts, error)
+
+
+def _message(error: Exception) -> str:
+    try:
+        return str(error)
+    except Exception as broken:  # the message of a user's error may be broken; the error itself still counts
+        return f"(its message cannot be read: {type(broken).__name__})"
 
 
 def _short(value: object) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:  # what a node returns is reported even if it cannot print itself
+        text = f"a {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -2,148 +2,152 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 from ..clock import Clock
 from ..errors import BudgetExhausted, Failure
-from ..events import (
-    BudgetSpent,
-    BudgetWarned,
-    Custom,
-    Event,
-    NodeFailed,
-    NodeFinished,
-    NodeRetrying,
-    NodeStarted,
-    RoundStarted,
-    RouteTaken,
-    StatePatched,
-)
+from ..events import ArtifactAdded, BudgetSpent, BudgetWarned, Custom, Event, NodeRetrying
 from ..frame import Frame
 from ..graph import PlanNode
 from ..scope import Scope
 from ..scope.budget import COUNTED
-from ..trace import Trace, VisitRecord
+from ..trace import Note, Trace, VisitRecord, Where, path_of
+from ..trace_events import OpenVisit, Told, begin_events, end_events
 from .host import Done, Left, Opened
 
 __all__ = ["Recorder"]
 
-Where = str | tuple[Frame, str, int]
-"""A path, or what a path is made from when somebody wants it."""
 _WARN_AT = 0.8
+Listener = Callable[[Event], None]
 
 
 class Recorder:
-    """Where everything that a run does is written down, in order."""
+    """Where everything that a run does is written down, in order. Closed, it takes nothing any more."""
 
-    def __init__(
-        self, flow: str, run_id: str, scope: Scope, clock: Clock, listeners: Sequence[Callable[[Event], None]]
-    ) -> None:
+    def __init__(self, flow: str, run_id: str, scope: Scope, clock: Clock) -> None:
         self.run_id = run_id
-        self.trace = Trace(flow)
-        self.listeners = tuple(listeners)
+        self.trace = Trace(flow, run_id, clock.utcnow())
+        self.listeners: list[Listener] = []
         self.round = 0
         self.seq = 0
+        self.closed = False
         self._monotonic = clock.monotonic
-        self._utcnow = clock.utcnow
         self.began = clock.monotonic()
         self._scope = scope
         self._counters = scope.counters
-        self._exhausted: set[tuple[str, str]] = set()
-        self._open: dict[int, tuple[Opened, Frame, str, int]] = {}
+        self._exhausted: set[tuple[str, int]] = set()
+        self._open: dict[tuple[Frame, str, int], Opened] = {}
         self._unwarned = [(name, limit) for name in COUNTED if (limit := getattr(scope.budget, name))]
 
-    def tell(self, event: type[Event], where: Where, **values: Any) -> None:
-        """Number what happened, and make an event of it if anybody listens."""
-        self.seq += 1
-        if self.listeners:
-            path = where if isinstance(where, str) else where[0].path_of(where[1], where[2])
-            made = event(seq=self.seq, run_id=self.run_id, path=path, at=self._utcnow(), **values)
-            for listener in self.listeners:
-                listener(made)
+    @property
+    def now(self) -> float:
+        """Seconds on the run's clock."""
+        return self._monotonic()
 
-    def begin(self, frame: Frame, item: PlanNode, number: int, charged: bool) -> Opened:
+    @property
+    def under_way(self) -> list[OpenVisit]:
+        """The visits that have begun and not ended, the outermost first."""
+        return [
+            (opened.seq, opened.at, opened.round, opened.charged, *where) for where, opened in self._open.items()
+        ]
+
+    def note(self, event: type[Event], where: Where, **values: Any) -> None:
+        """Keep what no visit tells, and tell it."""
+        if self.closed:
+            return
+        self.seq += 1
+        at = self._monotonic() - self.began
+        self.trace.notes.append(Note(event, self.seq, where, at, values))
+        if self.listeners:
+            self._tell([(event, self.seq, where, at, values)])
+
+    def begin(self, frame: Frame, item: PlanNode, number: int) -> Opened:
         """Note the beginning of a visit, and of its round if it starts one."""
-        first = self.seq + 1
         where = (frame, item.id, number)
-        if charged:
-            self.round += 1
-            self.tell(RoundStarted, where, round=self.round)
-            if self._unwarned:
-                self._warn(where)
-        self.tell(NodeStarted, where, visit=number)
-        opened = Opened(first, self._monotonic() - self.began, self.round)
-        self._open[first] = (opened, frame, item.id, number)
+        charged = item.starts_round
+        self.round += charged
+        opened = Opened(self.seq + 1, self._monotonic() - self.began, self.round, charged)
+        self.seq += 1 + charged
+        self._open[where] = opened
+        if self.listeners:
+            self._tell(begin_events(*opened, where))
+        if charged and self._unwarned:
+            self._warn(where)
         return opened
 
     def passed_by(self) -> Opened:
         """Return the beginning of a visit that its limit keeps from taking place."""
-        return Opened(self.seq + 1, self._monotonic() - self.began, self.round)
-
-    def retrying(self, failure: Failure) -> None:
-        """Note a failed attempt that another follows."""
-        self.tell(NodeRetrying, failure.path, attempt=failure.attempts, failure=failure)
-
-    def custom(self, where: Where, name: str, data: object) -> None:
-        """Pass on what a node emits."""
-        self.tell(Custom, where, name=name, data=data)
-
-    def exhausted(self, error: BudgetExhausted, path: str) -> None:
-        """Note a limit that was reached; once for each."""
-        key = (error.dimension, error.path)
-        if key not in self._exhausted:
-            self._exhausted.add(key)
-            self.tell(BudgetSpent, path, dimension=error.dimension, limit=error.limit, used=error.used)
+        return Opened(self.seq + 1, self._monotonic() - self.began, self.round, False)
 
     def finish(self, left: Left) -> None:
         """Note the end of a visit, and add it to the trace."""
+        if self.closed:
+            return
         frame, done, opened = left.frame, left.done, left.opened
-        self._open.pop(opened.seq, None)
-        if self.listeners:
-            self._tell_end(left, (frame, left.node, left.number))
-        else:
-            self.seq += (left.kind != "over_limit") + bool(done.patch) + bool(left.target)
-        value = getattr(done.outcome, "value", None) if left.kind == "complete" else None
+        self._open.pop((frame, left.node, left.number), None)
+        self.seq += (left.kind != "over_limit") + bool(done.patch) + bool(left.target)
         counters = self._scope.counters
         if counters != self._counters:
             self._counters = counters
-        self.trace.records.append(
-            VisitRecord(
-                frame, left.node, left.number, done.inner, opened.round, frame.rounds, done.attempts,
-                left.kind, left.label, left.target, left.why, done.patch, value, done.failure, done.retried,
-                opened.at, self._monotonic() - self.began, opened.seq, self.seq, self._counters,
-            )
+        value = getattr(done.outcome, "value", None) if left.kind == "complete" else None
+        record = VisitRecord(
+            frame, left.node, left.number, opened.charged, done.inner, opened.round, frame.rounds, done.attempts,
+            left.kind, left.label, left.target, left.why, left.alternatives, done.patch, value, done.failure,
+            done.retried, opened.at, self._monotonic() - self.began, opened.seq, self.seq, self._counters,
         )  # fmt: skip
+        self.trace.records.append(record)
+        if self.listeners:
+            self._tell(end_events(record))
 
-    def abandon(self, failure: Failure, within: Frame) -> None:
-        """End the visits that are still under way in a walk and beneath it, the innermost first."""
-        inner: dict[tuple[int, str, int], Frame] = {}
-        for record in self.trace.records:
-            inner.setdefault((id(record.frame.parent), record.frame.node, record.frame.number), record.frame)
-        for opened, frame, node, number in reversed(list(self._open.values())):
+    def abandon(self, failure: Failure, within: Frame) -> tuple[str, ...]:
+        """End the visits under way in a walk and beneath it; return their paths, the innermost first."""
+        inner = {(id(record.frame.parent), record.frame.node, record.frame.number): record.frame
+                 for record in reversed(self.trace.records)}  # fmt: skip
+        paths: list[str] = []
+        for (frame, node, number), opened in reversed(list(self._open.items())):
             if frame.is_within(within):
                 inside = inner.get((id(frame), node, number))
                 inner[(id(frame.parent), frame.node, frame.number)] = frame
-                done = Done(None, None, None, replace(failure, path=frame.path_of(node, number)), inner=inside)
+                paths.append(frame.path_of(node, number))
+                done = Done(None, None, None, replace(failure, path=paths[-1]), inner=inside)
                 self.finish(Left(frame, node, number, opened, done, "unfinished"))
+        return tuple(paths)
 
-    def _tell_end(self, left: Left, where: Where) -> None:
-        done = left.done
-        if done.patch:
-            self.tell(StatePatched, where, patch=done.patch)
-        if done.failure is not None:
-            self.tell(NodeFailed, where, failure=done.failure)
-        elif left.kind != "over_limit":
-            self.tell(NodeFinished, where, attempts=done.attempts)
-        if left.target:
-            values = {"route": left.kind, "label": left.label, "target": left.target}
-            self.tell(RouteTaken, where, **values, why=left.why, alternatives=left.alternatives)
+    def retrying(self, where: Where, failure: Failure) -> None:
+        """Note a failed attempt that another follows."""
+        self.note(NodeRetrying, where, attempt=failure.attempts, failure=failure)
+
+    def custom(self, where: Where, name: str, data: object, media_type: str | None = None) -> None:
+        """Note what a node emits, or the artifact that it keeps, while its visit lasts."""
+        if isinstance(where, tuple) and where in self._open:
+            if media_type is None:
+                self.note(Custom, where, name=name, data=data)
+            else:
+                self.note(ArtifactAdded, where, name=name, data=data, media_type=media_type)
+
+    def exhausted(self, error: BudgetExhausted, path: str) -> None:
+        """Note a limit that was reached; once for each."""
+        key = (error.dimension, error.scope_id)
+        if key not in self._exhausted:
+            self._exhausted.add(key)
+            self.note(BudgetSpent, path, dimension=error.dimension, limit=error.limit, used=error.used)
 
     def _warn(self, where: Where) -> None:
         for dimension, limit in self._unwarned:
             used = getattr(self._scope.used, dimension)
             if used >= _WARN_AT * limit:
                 self._unwarned = [pair for pair in self._unwarned if pair[0] != dimension]
-                self.tell(BudgetWarned, where, dimension=dimension, limit=limit, used=used)
+                self.note(BudgetWarned, where, dimension=dimension, limit=limit, used=used)
+
+    def _tell(self, told: Iterable[Told]) -> None:
+        began = self.trace.began
+        assert began is not None  # set when the recorder was made
+        for event, seq, where, at, values in told:
+            made = event(
+                seq=seq, run_id=self.run_id, path=path_of(where), at=began + timedelta(seconds=at), **values
+            )
+            for listener in tuple(self.listeners):
+                listener(made)

@@ -6,6 +6,7 @@ can be replayed.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 from ..errors import BudgetExhausted, ContractError, Failure
@@ -16,12 +17,13 @@ from ..scope import Scope
 from ..scope.scope import scope_variable
 from ..state import Values, shape_of
 from ..types import as_class, type_name
-from .host import Done, Ended, Host, Left, Opened, Place
+from .host import Arrival, Done, Ended, Host, Left, Opened, Place
 from .outcomes import as_failure, checked, is_routable
 
 __all__ = ["Walk"]
 
 _NOT_VISITED = Done(None, attempts=0)
+_ORDINARY = Arrival()
 
 
 class Walk:
@@ -35,12 +37,28 @@ class Walk:
         self.host = host
         self.values: Values = {}
 
-    async def run(self, values: Values) -> Ended:
-        """Walk from the entry to a `Complete` or to a failure that no route takes."""
+    async def to_the_end(self, values: Values) -> Ended:
+        """Walk within the limits that this walk's own scope sets; when one runs out, along the finish path."""
+        entry, scope = self.plan.entry, self.place.scope
+        assert entry is not None  # a plan without an entry is never constructed
+        self.values = values
+        ended = await self._in_time(partial(self.run, entry, values))
+        error, finish = ended.error, self.plan.finish
+        if finish is None or not isinstance(error, BudgetExhausted) or error.scope_id != scope.id:
+            return ended
+        if error.dimension == "seconds" and not self.plan.reserve.seconds:
+            return ended
+        scope.finish()
+        if scope.ends_at is not None:
+            scope.ends_at += self.plan.reserve.seconds
+        arrival = Arrival(None, error.dimension)
+        ended = await self._in_time(partial(self.run, finish, ended.values, arrival))
+        return ended._replace(exhausted=error.dimension)
+
+    async def run(self, item: PlanNode, values: Values, arrival: Arrival = _ORDINARY) -> Ended:
+        """Walk from a node to a `Complete`, or to a failure that no route takes."""
         host, place, frame = self.host, self.place, self.place.frame
         self.values = values
-        item, failure = self.plan.entry, None
-        assert item is not None  # a plan without an entry is never constructed
         while True:
             number = frame.enter(item.id)
             try:
@@ -48,17 +66,18 @@ class Walk:
                     await host.breathe()
                 over = self._enter(item, number)
             except BudgetExhausted as error:
-                return Ended(None, values, error, host.exhausted(place, item, number, error), routable=False)
+                failure = host.exhausted(frame.path_of(item.id, number), error)
+                return Ended(None, values, error, failure, routable=False)
             if over is not None:
                 left = Left(frame, item.id, number, host.passed_by(), _NOT_VISITED, "over_limit", target=over.id)
                 await host.commit(left)
-                item = over
+                item, arrival = over, _ORDINARY
                 continue
-            opened = host.begin(place, item, number, item.starts_round)
+            opened = host.begin(place, item, number)
             if type(item.definition) is Subflow:
-                done = await self._subflow(item, item.definition, number, values)
+                done = await self._composite(item, item.definition, number, values)
             else:
-                done = await host.visit(place, item, number, values, failure)
+                done = await host.visit(place, item, number, values, arrival)
             if done.patch:
                 self.values = values = {**values, **done.patch}
             left, following = self._route(item, number, opened, done)
@@ -66,7 +85,13 @@ class Walk:
             if following is None:
                 value = done.outcome.value if type(done.outcome) is Complete else None
                 return Ended(value, values, done.error, done.failure, done.routable)
-            item, failure = following, done.failure
+            item, arrival = following, _ORDINARY if done.failure is None else Arrival(done.failure)
+
+    async def _in_time(self, walk: Callable[[], Awaitable[Ended]]) -> Ended:
+        def late(error: Exception, failure: Failure) -> Ended:
+            return Ended(None, self.values, error, failure, routable=False)
+
+        return await (walk() if self.place.scope.ends_at is None else self.host.bounded(self.place, walk, late))
 
     def _enter(self, item: PlanNode, number: int) -> PlanNode | None:
         """Pay for the node's round; or return where its over-limit route leads, if its visits are used up."""
@@ -92,7 +117,7 @@ class Walk:
             assert following is not None  # the construction found a route for each outcome
             if label is None:
                 return Left(frame, item.id, number, opened, done, "next", "", following.id, outcome.why), following
-            others = tuple(other for other in item.labels if other != label)
+            others = item.alternatives[label]
             left = Left(frame, item.id, number, opened, done, "label", label, following.id, outcome.why, others)
             return left, following
         target = item.error_target(done.error) if done.routable and done.error is not None else None
@@ -101,31 +126,41 @@ class Walk:
         kind = done.failure.type if done.failure is not None else ""
         return Left(frame, item.id, number, opened, done, "error", kind, target.id), target
 
-    async def _subflow(self, item: PlanNode, definition: Subflow, number: int, values: Values) -> Done:
+    async def _composite(self, item: PlanNode, definition: Subflow, number: int, values: Values) -> Done:
         frame = Frame(definition.plan.name, self.place.frame, item.id, number)
+        work = partial(self._subflow, item, definition, frame, values)
+        if item.timeout is None:
+            return await work()
+        inside = Place(frame, self.place.shape, self.place.scope, self.place.deps)
+        done = await self.host.within(inside, frame.path, item.timeout, work)
+        return done._replace(inner=frame)
+
+    async def _subflow(self, item: PlanNode, definition: Subflow, frame: Frame, values: Values) -> Done:
+        around = self.place.scope
         try:
             walk, start = self._child(definition, frame, values)
         except Exception as error:
-            return _broken(error, frame, self.place.scope)
+            return _broken(error, frame, around)
         scope = walk.place.scope
-        own_scope = scope is not self.place.scope
-        token = scope_variable.set(scope) if own_scope else None
-        try:
-            if own_scope and scope.ends_at is not None:
-                ended = await self.host.bounded(walk.place, partial(walk.run, start), lambda: walk.values)
-            else:
-                ended = await walk.run(start)
-        finally:
-            if token is not None:
+        entry = definition.plan.entry
+        assert entry is not None  # a plan without an entry is never constructed
+        if scope is around:
+            ended = await walk.run(entry, start)
+        else:
+            token = scope_variable.set(scope)
+            try:
+                ended = await walk.to_the_end(start)
+            finally:
                 scope_variable.reset(token)
+                scope.release()
         if ended.error is not None:
             limit = isinstance(ended.error, BudgetExhausted)
-            routable = is_routable(ended.error, self.place.scope) if limit else ended.routable
+            routable = is_routable(ended.error, around) if limit else ended.routable
             return Done(None, None, ended.error, ended.failure, routable, inner=frame)
         try:
             return self._leave(item, definition, frame, values, ended)
         except Exception as error:
-            return _broken(error, frame, self.place.scope)
+            return _broken(error, frame, around)
 
     def _child(self, definition: Subflow, frame: Frame, values: Values) -> tuple[Walk, Values]:
         plan, place = definition.plan, self.place
@@ -142,7 +177,7 @@ class Walk:
             start = shape.values(state)
         scope = place.scope
         if definition.budget is not None:
-            scope = self.host.narrowed(scope, definition.budget, frame.path)
+            scope = self.host.narrowed(scope, definition.budget, frame.path, plan.reserve)
         return Walk(plan, Place(frame, shape, scope, deps), self.host), start
 
     def _leave(self, item: PlanNode, definition: Subflow, frame: Frame, values: Values, ended: Ended) -> Done:
@@ -157,5 +192,4 @@ class Walk:
 
 def _broken(error: Exception, frame: Frame, scope: Scope) -> Done:
     """Return the end of a composite whose enter, leave or deps failed: that is its own failure."""
-    failure: Failure = as_failure(error, frame.path)
-    return Done(None, None, error, failure, is_routable(error, scope), inner=frame)
+    return Done(None, None, error, as_failure(error, frame.path), is_routable(error, scope), inner=frame)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 
-__all__ = ["COUNTED", "Budget", "Usage"]
+__all__ = ["COUNTED", "Budget", "Reserve", "Usage"]
 
 COUNTED = ("rounds", "requests", "tool_calls", "tokens", "cost")
 """The dimensions that are charged. `seconds` passes by itself."""
@@ -29,16 +29,26 @@ class Budget:
     seconds: float | None = None
 
     def __post_init__(self) -> None:
-        for entry in fields(self):
-            limit = getattr(self, entry.name)
-            if limit is None:
-                continue
-            whole = entry.name in _WHOLE
-            if isinstance(limit, bool) or not isinstance(limit, int if whole else int | float):
-                kind = "a whole number" if whole else "a number"
-                raise TypeError(f"Budget({entry.name}={limit!r}): give {kind}, or None for no limit")
-            if math.isnan(limit) or limit < 0:
-                raise ValueError(f"Budget({entry.name}={limit!r}): give zero or more, or None for no limit")
+        _check_limits(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Reserve:
+    """What a flow holds back for its finish path.
+
+    Nobody else can spend it, and the finish path is never refused it. Units are those of `Budget`, and so are the
+    errors.
+    """
+
+    requests: int = 0
+    rounds: int = 0
+    tool_calls: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+    seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        _check_limits(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +77,20 @@ class Usage:
         if self.tokens:
             words.append(_count(self.tokens, "token"))
         return "used " + ", ".join(words)
+
+
+def _check_limits(limits: Budget | Reserve) -> None:
+    name = type(limits).__name__
+    none = ", or None for no limit" if isinstance(limits, Budget) else ""
+    for entry in fields(limits):
+        limit = getattr(limits, entry.name)
+        if limit is None and none:
+            continue
+        whole = entry.name in _WHOLE
+        if isinstance(limit, bool) or not isinstance(limit, int if whole else int | float):
+            raise TypeError(f"{name}({entry.name}={limit!r}): give a {'whole ' if whole else ''}number{none}")
+        if math.isnan(limit) or limit < 0:
+            raise ValueError(f"{name}({entry.name}={limit!r}): give zero or more{none}")
 
 
 def _count(number: int, noun: str) -> str:

@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import itertools
+import math
 import threading
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import Self
 
 from ..errors import BudgetExhausted
-from .budget import COUNTED, Budget, Usage
+from .budget import COUNTED, Budget, Reserve, Usage
 
 __all__ = ["Request", "Scope", "current_scope", "scope_variable"]
 
-_ids = itertools.count(1)
-
 scope_variable: ContextVar[Scope] = ContextVar("flowcore_scope")
+_ids = itertools.count(1)
+_OVERRUN = ("tokens", "cost")
+"""What is known only afterwards: an answer that overran is kept, and the next request is refused."""
+
+
+def _sound(amounts: dict[str, float]) -> dict[str, float]:
+    for dimension, amount in amounts.items():
+        if dimension not in COUNTED:
+            raise TypeError(f"{dimension!r} cannot be charged: use one of {', '.join(COUNTED)}")
+        if not 0 <= amount < math.inf:
+            raise ValueError(f"a charge of {amount} {dimension}: give a number, zero or more")
+    return amounts
 
 
 def current_scope() -> Scope:
@@ -47,13 +58,17 @@ class Request:
 class Scope:
     """Counters and limits of one run, or of a narrower part of it: what it spends, its parents spend.
 
-    `async with Scope(Budget(requests=3)):` works without any flow.
+    `async with Scope(Budget(requests=3)):` works without any flow. A `reserve` is held back from every charge
+    until `finish()` is called. Raises `ValueError` for a reserve that is larger than its budget.
     """
 
     __slots__ = (
         "_chain",
+        "_closed",
+        "_held",
         "_lock",
-        "_token",
+        "_reserve",
+        "_tokens",
         "_used",
         "began",
         "budget",
@@ -61,26 +76,64 @@ class Scope:
         "id",
         "parent",
         "path",
-        "seconds",
     )
 
-    def __init__(self, budget: Budget | None = None, *, parent: Scope | None = None, path: str = "") -> None:
+    def __init__(
+        self,
+        budget: Budget | None = None,
+        *,
+        parent: Scope | None = None,
+        path: str = "",
+        reserve: Reserve | None = None,
+    ) -> None:
         self.budget = budget if budget is not None else Budget()
         self.id = next(_ids)
         self.parent = parent
         self.path = path
         self._used: dict[str, float] = dict.fromkeys(COUNTED, 0)
+        self._held: dict[str, float] = dict.fromkeys(COUNTED, 0)
+        self._reserve: dict[str, float] | None = None
         self._lock: threading.Lock = parent._lock if parent is not None else threading.Lock()
         self._chain: tuple[Scope, ...] = (self, *(parent._chain if parent is not None else ()))
-        self._token: Token[Scope] | None = None
+        self._tokens: list[Token[Scope]] = []
+        self._closed: Callable[[], BaseException] | None = None
         self.began = 0.0
         self.ends_at: float | None = None
-        self.seconds: float | None = None
+        if reserve is not None:
+            self._hold(reserve)
+
+    def _hold(self, reserve: Reserve) -> None:
+        amounts = {name: getattr(reserve, name) for name in COUNTED if getattr(reserve, name)}
+        for name in (*amounts, "seconds"):
+            limit, amount = getattr(self.budget, name), getattr(reserve, name)
+            if limit is not None and amount > limit:
+                raise ValueError(f"the reserve of {amount:g} {name} is more than the budget of {limit:g}")
+        with self._lock:
+            for scope in self._chain[1:]:
+                scope._check(amounts, {})
+            for scope in self._chain:
+                for name, amount in amounts.items():
+                    scope._held[name] += amount
+
+    def release(self) -> None:
+        """Give back to the parents what is held and was not spent: the part that this scope is for has ended."""
+        with self._lock:
+            left = self._held if self._reserve is None else self._reserve
+            for scope in self._chain[1:]:
+                for name, amount in left.items():
+                    scope._held[name] -= amount
+            self._held = dict.fromkeys(COUNTED, 0)
+            self._reserve = None
+
+    def finish(self) -> None:
+        """Let what is charged from now on spend the reserve: only the finish path is left."""
+        with self._lock:
+            self._reserve = dict(self._held)
+            self._held = dict.fromkeys(COUNTED, 0)
 
     def start(self, now: float, seconds: float | None) -> None:
         """Begin to count time: from `now`, on the host's clock, for `seconds`."""
         self.began = now
-        self.seconds = seconds
         self.ends_at = None if seconds is None else now + seconds
 
     def check_time(self, now: float) -> None:
@@ -91,16 +144,21 @@ class Scope:
 
     def out_of_time(self, now: float) -> BudgetExhausted:
         """Return the error that says that this scope's time is over."""
-        limit = self.seconds or 0.0
+        limit = (self.ends_at or now) - self.began
+        limit = self.budget.seconds if self.budget.seconds is not None else round(limit, 6)
         return BudgetExhausted("seconds", limit, max(limit, now - self.began), self.path, scope_id=self.id)
 
     def holds(self, error: BudgetExhausted) -> bool:
         """Return whether the limit that ran out is this scope's own or one of its parents'."""
         return any(scope.id == error.scope_id for scope in self._chain)
 
-    def narrow(self, budget: Budget, *, path: str = "") -> Scope:
+    def close(self, refusal: Callable[[], BaseException]) -> None:
+        """Refuse every further charge with what `refusal` returns: the run of this scope has ended."""
+        self._closed = refusal
+
+    def narrow(self, budget: Budget, *, path: str = "", reserve: Reserve | None = None) -> Scope:
         """Return a scope inside this one. It can only be tighter: this one's limits still hold."""
-        return Scope(budget, parent=self, path=path)
+        return Scope(budget, parent=self, path=path, reserve=reserve)
 
     def charge(self, **amounts: float) -> None:
         """Spend, before the work starts. Raises `BudgetExhausted` and spends nothing if any limit would break.
@@ -108,23 +166,31 @@ class Scope:
         Nothing can come between the check and the count. Keywords are `rounds`, `requests`, `tool_calls`,
         `tokens` and `cost`.
         """
+        _sound(amounts)
         with self._lock:
+            self._refuse_if_closed()
+            covered: dict[str, float] = {}
             for scope in self._chain:
-                scope._check(amounts)
+                scope._check(amounts, covered)
+                if scope._reserve is not None:
+                    covered = {name: min(amount, scope._reserve[name]) for name, amount in amounts.items()}
             self._count(amounts)
 
     def add(self, **amounts: float) -> None:
         """Count what was used already, over the limit or not: the next charge is what gets refused."""
+        _sound(amounts)
         with self._lock:
+            self._refuse_if_closed()
             self._count(amounts)
 
     def can_invoke(self, *, requests: int = 1, rounds: int = 0) -> bool:
         """Return whether that much could be charged now. Reads the real counters each time."""
-        amounts = {"requests": requests, "rounds": rounds}
+        wanted = {"requests": float(requests), "rounds": float(rounds)}
+        amounts = {name: amount for name, amount in wanted.items() if amount}
         with self._lock:
             try:
                 for scope in self._chain:
-                    scope._check({name: amount for name, amount in amounts.items() if amount})
+                    scope._check(amounts, {})
             except BudgetExhausted:
                 return False
             return True
@@ -135,12 +201,17 @@ class Scope:
         return Usage.of(self.counters)
 
     @property
+    def counters(self) -> tuple[float, ...]:
+        """What was spent, in the order of the counted dimensions."""
+        return tuple(self._used.values())
+
+    @property
     def remaining(self) -> dict[str, float | None]:
         """What may still be spent, by dimension: the tightest of this scope and its parents; None is no limit."""
         left: dict[str, float | None] = {}
         for dimension in COUNTED:
             limits = [
-                limit - scope._used[dimension]
+                limit - scope._used[dimension] - scope._held[dimension]
                 for scope in self._chain
                 if (limit := getattr(scope.budget, dimension)) is not None
             ]
@@ -153,47 +224,43 @@ class Scope:
         self.charge(requests=1)
         yield Request(self)
 
-    @property
-    def counters(self) -> tuple[float, ...]:
-        """What was spent, in the order of the counted dimensions."""
-        return tuple(self._used.values())
+    def _refuse_if_closed(self) -> None:
+        for scope in self._chain:
+            if scope._closed is not None:
+                raise scope._closed()
 
     def _count(self, amounts: dict[str, float]) -> None:
+        covered: dict[str, float] | None = None
         for scope in self._chain:
-            for dimension, amount in amounts.items():
-                scope._used[dimension] += amount
+            for name, amount in amounts.items():
+                scope._used[name] += amount
+                if covered is not None:
+                    scope._held[name] -= covered[name]
+            if scope._reserve is not None and covered is None:
+                covered = {name: min(amount, scope._reserve[name]) for name, amount in amounts.items()}
+                for name, amount in covered.items():
+                    scope._reserve[name] -= amount
 
-    def _check(self, amounts: dict[str, float]) -> None:
+    def _check(self, amounts: dict[str, float], covered: dict[str, float]) -> None:
         for dimension, amount in amounts.items():
-            if dimension not in self._used:
-                raise TypeError(f"{dimension!r} cannot be charged: use one of {', '.join(COUNTED)}")
-            if amount < 0:
-                raise ValueError(f"a charge of {amount} {dimension}: give zero or more")
-            limit = getattr(self.budget, dimension)
-            if limit is None:
-                continue
-            used = self._used[dimension]
-            if used + amount > limit or (dimension in _OVERRUN and used >= limit):
-                raise BudgetExhausted(dimension, limit, used, self.path, scope_id=self.id)
+            self._check_limit(dimension, amount, covered.get(dimension, 0))
             if dimension == "requests":
-                self._check_overrun()
+                for overrun in _OVERRUN:
+                    self._check_limit(overrun, 0, 0)
 
-    def _check_overrun(self) -> None:
-        for dimension in _OVERRUN:
-            limit = getattr(self.budget, dimension)
-            if limit is not None and self._used[dimension] >= limit:
-                raise BudgetExhausted(dimension, limit, self._used[dimension], self.path, scope_id=self.id)
+    def _check_limit(self, dimension: str, amount: float, covered: float) -> None:
+        limit = getattr(self.budget, dimension)
+        if limit is None:
+            return
+        used, free = self._used[dimension], limit - self._held[dimension] + covered
+        if used + amount > free or (dimension in _OVERRUN and used >= free):
+            raise BudgetExhausted(dimension, limit, used, self.path, scope_id=self.id)
 
     async def __aenter__(self) -> Self:
-        self._token = scope_variable.set(self)
+        self._tokens.append(scope_variable.set(self))
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._token is not None:
-            scope_variable.reset(self._token)
-            self._token = None
-
-
-_OVERRUN = ("tokens", "cost")
+        scope_variable.reset(self._tokens.pop())

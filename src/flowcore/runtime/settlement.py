@@ -1,0 +1,93 @@
+"""The settlement: the one ending of a run. The first one stands; whatever comes after it changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, Literal
+
+from ..clock import Loop
+from ..errors import BudgetExhausted, Failure
+from ..events import Event, RunCancelledEvent, RunCompleted, RunFailedEvent
+from ..result import RunResult
+from ..scope import Scope
+from ..state import Shape, Values
+from .host import Ended
+from .outcomes import as_failure
+from .record import Recorder
+
+__all__ = ["Settlement"]
+
+
+class Settlement:
+    """Where a run's ending is written: status, terminal event, result, in this order and once."""
+
+    def __init__(self, record: Recorder, scope: Scope, shape: Shape, loop: Loop) -> None:
+        self._record = record
+        self._scope = scope
+        self._shape = shape
+        self._loop = loop
+        self._outcome: RunResult[Any] | None = None
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the run has ended."""
+        return self._outcome is not None
+
+    @property
+    def outcome(self) -> RunResult[Any]:
+        """The result. There is one as soon as the run is settled."""
+        assert self._outcome is not None  # asked for by those who waited
+        return self._outcome
+
+    def end(self, ended: Ended, working: Iterable[str]) -> None:
+        """Settle as the walk ended: completed or failed."""
+        limit = ended.error if isinstance(ended.error, BudgetExhausted) else None
+        own = limit is not None and self._scope.holds(limit)
+        exhausted = ended.exhausted or (limit.dimension if limit is not None and own else None)
+        if ended.failure is None:
+            known = {"value": ended.value, "exhausted": exhausted}
+            self._settle("completed", ended.values, RunCompleted, known, working)
+        else:
+            known = {"failure": ended.failure, "exhausted": exhausted}
+            self._settle("failed", ended.values, RunFailedEvent, known, working)
+
+    def fail(self, error: Exception, path: str, values: Values, working: Iterable[str]) -> None:
+        """Settle as failed although code of the run goes on."""
+        failure = as_failure(error, path)
+        left = self._abandon(failure)
+        self._settle("failed", values, RunFailedEvent, {"failure": failure, "exhausted": None}, (*left, *working))
+
+    def cancel(self, reason: str, values: Values, working: Iterable[str]) -> None:
+        """Settle as cancelled."""
+        left = self._abandon(Failure("", "Cancelled", "cancelled", reason))
+        self._settle("cancelled", values, RunCancelledEvent, {"reason": reason}, (*left, *working))
+
+    def _abandon(self, failure: Failure) -> tuple[str, ...]:
+        paths = self._record.abandon(failure, self._record.trace.root)
+        return tuple(path for path in paths if not any(other.startswith(f"{path}/") for other in paths))
+
+    def _settle(
+        self,
+        status: Literal["completed", "failed", "cancelled"],
+        values: Values,
+        event: type[Event],
+        known: dict[str, Any],
+        stragglers: Iterable[str],
+    ) -> None:
+        record = self._record
+        record.note(event, "", **known)
+        record.closed = True
+        self._scope.close(self._loop.cancellation)
+        seconds = record.now - record.began
+        self._outcome = RunResult(
+            status,
+            known.get("value"),
+            known.get("failure"),
+            self._shape.build(values),
+            record.trace,
+            replace(self._scope.used, seconds=seconds),
+            known.get("exhausted"),
+            known.get("reason", ""),
+            tuple(dict.fromkeys(stragglers)),
+        )
