@@ -73,10 +73,12 @@ def _function(node: _Function, owner: str, in_class: bool) -> Iterator[Documente
 
 def _setting(statement: ast.stmt, following: ast.stmt | None, owner: str) -> Iterator[Documented]:
     """A name that is given a value and has a string beneath it."""
+    target: ast.expr
+    note: ast.expr | None = None
     if isinstance(statement, ast.AnnAssign):
         target, note = statement.target, statement.annotation
     elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-        target, note = statement.targets[0], None
+        target = statement.targets[0]
     else:
         return
     if not isinstance(target, ast.Name) or target.id.startswith("_"):

@@ -206,8 +206,8 @@ class _Reader:
             self.at += 1
         heads, *body = rows
         for first, *others in body:
-            cells = zip(heads[1:], others, strict=False)
-            said = [f"{head}: {cell}" for head, cell in cells if cell.strip("-: ")]
+            pairs = zip(heads[1:], others, strict=False)
+            said = [f"{head}: {cell}" for head, cell in pairs if cell.strip("-: ")]
             if said:
                 yield Block("; ".join(said), section, first)
 

@@ -40,7 +40,7 @@ def test_an_item_knows_packages_code_and_what_is_wanted(reader: Reader) -> None:
     item = reader.read("lampworks: what does Lamp.dim raise by default, and how long does it take?")
     assert item.packages == ("lampworks",)
     assert item.identifiers == {"lamp", "dim"}
-    assert [want.name for want in item.wants] == ["default", "exception", "number"]
+    assert [want.name for want in item.wants] == ["default", "exception", "number", "amount"]
     assert "lampworks" not in item.weights
 
 
