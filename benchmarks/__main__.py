@@ -33,9 +33,7 @@ def figures() -> Iterator[Figure]:
 
 def main() -> None:
     """Print the table."""
-    print(
-        f"Python {platform.python_version()}, {os.cpu_count()} cores, {platform.machine()}; CPU time, medians of pairs"
-    )
+    print(f"Python {platform.python_version()}, {os.cpu_count()} cores; CPU time, medians of pairs")
     print(f"{'workload':<44}{'units':>8}{'flowcore':>12}{'floor':>12}{'ratio':>9}")
     for figure in figures():
         print(figure)

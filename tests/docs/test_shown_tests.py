@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -22,7 +23,8 @@ def module_of(page: str) -> str:
 
 def run_pytest(folder: Path, *options: str) -> str:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error", *options]
-    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=50)
+    alone = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    run = subprocess.run(command, cwd=folder, env=alone, capture_output=True, text=True, timeout=50)
     assert run.returncode == 0, run.stdout + run.stderr
     return run.stdout
 
