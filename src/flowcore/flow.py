@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, Never, Unpack, overload
@@ -12,6 +13,7 @@ from typing_extensions import TypeVar
 from .clock import Clock
 from .errors import ContractError, FlowError
 from .graph import (
+    FlowOptions,
     Node,
     Plan,
     Signature,
@@ -28,7 +30,7 @@ from .outcome import Outcome
 from .result import RunResult
 from .run import Run, RunOptions
 from .runtime import GRACE, Observer
-from .scope import Budget
+from .scope import Budget, Reserve
 from .types import DepsT, LabelT, ResultT, StateT
 
 if TYPE_CHECKING:
@@ -52,6 +54,8 @@ class Flow(Generic[StateT, DepsT, ResultT]):
         rows: The nodes with their routes.
         on_error: Where errors lead that no route of a row takes. It is not for its own target, and not for what
             stands inside sub-flows.
+        finish: The node that is entered once when a limit of the run has run out, with `step.exhausted` set.
+        reserve: What is held back from everyone else for the finish path.
         node_timeout: Seconds an attempt of a node may take, where its row says nothing else.
         description: A sentence for readers and diagrams.
 
@@ -59,8 +63,10 @@ class Flow(Generic[StateT, DepsT, ResultT]):
         FlowError: Something is wrong; it lists every problem with its place and its remedy.
     """
 
-    __slots__ = ("_plan",)
+    __slots__ = ("_options", "_plan", "_rows")
+    _options: FlowOptions
     _plan: Plan
+    _rows: tuple[Node[Any, Any, Any, Any], ...]
 
     def __init__(
         self,
@@ -68,17 +74,42 @@ class Flow(Generic[StateT, DepsT, ResultT]):
         /,
         *rows: Node[StateT, DepsT, Any, ResultT],
         on_error: Node[StateT, Any, Any, Any] | None = None,
+        finish: Node[StateT, Any, Any, Any] | None = None,
+        reserve: Reserve | None = None,
         node_timeout: float | None = None,
         description: str = "",
     ) -> None:
         if node_timeout is not None and not node_timeout > 0:
             raise ValueError(f"Flow({name!r}, node_timeout={node_timeout!r}): give seconds above zero, or None")
-        plan, problems = build_plan(name, rows, on_error, node_timeout)
-        plan.description = description
+        options = FlowOptions(on_error, finish, reserve or Reserve(), node_timeout, description)
+        self._make(name, rows, options)
+
+    def _make(self, name: str, rows: tuple[Any, ...], options: FlowOptions) -> None:
+        plan, problems = build_plan(name, rows, options)
         problems += check_plan(plan)
         if problems:
             raise FlowError(name, problems)
         object.__setattr__(self, "_plan", plan)
+        object.__setattr__(self, "_rows", rows)
+        object.__setattr__(self, "_options", options)
+
+    def replace(self, **nodes: Node[StateT, Any, Any, Any]) -> Flow[StateT, DepsT, ResultT]:
+        """Return the same flow with other functions under some of its nodes: for tests and variants.
+
+        `flow.replace(check=fake_check)`: the routes and settings stay, and the new function must fit them. Raises
+        `KeyError` for a node that is not there, and `FlowError` for one that does not fit.
+        """
+        if unknown := [id for id in nodes if id not in self._plan.nodes]:
+            raise KeyError(f"flow {self.name!r} has no node {unknown[0]!r}: it has {', '.join(self.nodes)}")
+        swap = {id: item.definition for id, item in nodes.items()}
+        options = dataclasses.replace(
+            self._options,
+            on_error=self._options.on_error and self._options.on_error.with_definitions(swap),
+            finish=self._options.finish and self._options.finish.with_definitions(swap),
+        )
+        made: Flow[StateT, DepsT, ResultT] = object.__new__(type(self))
+        made._make(self.name, tuple(row.with_definitions(swap) for row in self._rows), options)
+        return made
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"flow {self.name!r} cannot be changed: make another one")

@@ -1,6 +1,6 @@
 """The declared graph: nodes, rows, plans and their problems. Declares and checks; runs nothing."""
 
-from .build import build_plan
+from .build import FlowOptions, build_plan
 from .check import check_plan
 from .definition import Definition
 from .export import plan_data, plan_graph, plan_signature
@@ -17,6 +17,7 @@ __all__ = [
     "Edge",
     "EdgeKind",
     "ErrorRoute",
+    "FlowOptions",
     "Function",
     "Node",
     "NodeDecorator",

@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import Problem
+from ..scope import Reserve
 from .function import Function
 from .node import UNSET, Node
 from .plan import Plan, PlanNode
 from .problems import problem
 from .signature import Signature, read_signature
 
-__all__ = ["build_plan"]
+__all__ = ["FlowOptions", "build_plan"]
 
 _RESERVED = frozenset("/#[]\n\r\t\0")
 
 
-def build_plan(
-    name: str, rows: Sequence[Any], on_error: Node[Any, Any, Any, Any] | None, node_timeout: float | None
-) -> tuple[Plan, list[Problem]]:
+@dataclass(frozen=True, slots=True)
+class FlowOptions:
+    """What a flow says beside its rows."""
+
+    on_error: Node[Any, Any, Any, Any] | None = None
+    finish: Node[Any, Any, Any, Any] | None = None
+    reserve: Reserve = field(default_factory=Reserve)
+    node_timeout: float | None = None
+    description: str = ""
+
+
+def build_plan(name: str, rows: Sequence[Any], options: FlowOptions) -> tuple[Plan, list[Problem]]:
     """Return the plan of the rows, as far as they can be resolved, and every problem of the rows."""
-    return _Builder(name, rows).build(on_error, node_timeout)
+    return _Builder(name, rows).build(options)
 
 
 class _Builder:
@@ -69,21 +80,24 @@ class _Builder:
             self.add(problem(code, row.id, function=function, fault=signature.fault))
         return signature
 
-    def build(
-        self, on_error: Node[Any, Any, Any, Any] | None, node_timeout: float | None
-    ) -> tuple[Plan, list[Problem]]:
-        default = None
-        if on_error is not None:
-            default = self.resolve(on_error, self.name, "default error route", None)
+    def build(self, options: FlowOptions) -> tuple[Plan, list[Problem]]:
+        default = finish = None
+        if options.on_error is not None:
+            default = self.resolve(options.on_error, self.name, "default error route", None)
+        if options.finish is not None:
+            finish = self.resolve(options.finish, self.name, "finish route", None)
         for id, row in self.rows.items():
-            self.fill(self.nodes[id], row, default, node_timeout)
+            self.fill(self.nodes[id], row, default, options.node_timeout)
         entry = next(iter(self.nodes.values()), None)
         for item in self.nodes.values():
             unset = item.definition.starts_round is None
             item.starts_round = (item is entry) if unset else bool(item.definition.starts_round)
         plan = Plan(self.name, self.nodes, entry)
-        plan.node_timeout = node_timeout
+        plan.description = options.description
+        plan.node_timeout = options.node_timeout
         plan.on_error = default
+        plan.finish = finish
+        plan.reserve = options.reserve
         return plan, self.problems
 
     def fill(
@@ -131,7 +145,7 @@ class _Builder:
         routed = {route.label: route for route in row.routes}
         if signature.plain and signature.labels:
             self.add(problem("mixed_continue", item.id))
-        if signature.plain and None not in routed:
+        elif signature.plain and None not in routed:
             item.faulty = True
             self.add(problem("nowhere_to_go", item.id))
         if not signature.plain and None in routed:
@@ -154,11 +168,9 @@ class _Builder:
             self.add(problem("foreign_reference", where, kind=kind, target=reference.id))
         elif not reference.is_reference:
             self.add(problem("routed_reference", where, kind=kind, target=reference.id))
-        else:
-            return self.nodes[reference.id]
-        if source is not None:
+        if target is None and source is not None:
             source.faulty = True
-        return None
+        return None if target is None else self.nodes[reference.id]
 
 
 def _bad_id(id: str, where: str) -> Problem | None:

@@ -31,6 +31,8 @@ def check_plan(plan: Plan) -> list[Problem]:
         for cycle in unpaid_cycles(plan):
             size = f"{cycle.size} node{'' if cycle.size == 1 else 's'}"
             found.append(problem("unpaid_cycle", plan.name, cycle=cycle.words, size=size, remedy=cycle.remedy))
+    if plan.finish is not None:
+        found += _finish_cycle(plan, plan.finish)
     plan.passable = any(
         item.completes and not item.starts_round and item.passable
         for item in _reach([plan.entry], lambda item: [edge.target for edge in item.unpaid()])
@@ -50,7 +52,7 @@ def _reach(start: Iterable[PlanNode], following: Callable[[PlanNode], Iterable[P
 
 
 def _unreachable(plan: Plan, entry: PlanNode) -> list[Problem]:
-    start = [entry] if plan.on_error is None else [entry, plan.on_error]
+    start = [item for item in (entry, plan.on_error, plan.finish) if item is not None]
     reached = {item.index for item in _reach(start, lambda item: [edge.target for edge in item.edges()])}
     return [problem("unreachable", item.id) for item in plan.nodes.values() if item.index not in reached]
 
@@ -78,6 +80,26 @@ def _is_paid(plan: Plan) -> bool:
             if entering[target.index] == 0:
                 ready.append(target.index)
     return len(ready) == len(entering)
+
+
+def _finish_cycle(plan: Plan, finish: PlanNode) -> list[Problem]:
+    """The finish path runs on a reserve, so it must end by itself: no cycle, paid or not, may be reached."""
+    reached = _reach([finish], lambda item: [edge.target for edge in item.edges()])
+    entering = {item.index: 0 for item in reached}
+    for item in reached:
+        for edge in item.edges():
+            entering[edge.target.index] += 1
+    ready = [item for item in reached if entering[item.index] == 0]
+    for item in ready:  # grows while it is read
+        for edge in item.edges():
+            entering[edge.target.index] -= 1
+            if entering[edge.target.index] == 0:
+                ready.append(edge.target)
+    if len(ready) == len(reached):
+        return []
+    from .explain import cycle_from  # noqa: PLC0415 - networkx is loaded only to explain a fault
+
+    return [problem("finish_cycle", plan.name, finish=finish.id, cycle=cycle_from(plan, finish))]
 
 
 def _types(plan: Plan) -> list[Problem]:

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import networkx as nx
 
-from .plan import Edge, Plan
+from .plan import Edge, Plan, PlanNode
 
-__all__ = ["UnpaidCycle", "unpaid_cycles"]
+__all__ = ["UnpaidCycle", "cycle_from", "unpaid_cycles"]
 
 
 class UnpaidCycle(NamedTuple):
@@ -35,6 +35,19 @@ def unpaid_cycles(plan: Plan) -> list[UnpaidCycle]:
             edges = [kinds[hop] for hop in hops]
             found.append(UnpaidCycle(_words(edges), len(part), _remedy(edges)))
     return found
+
+
+def cycle_from(plan: Plan, start: PlanNode) -> str:
+    """Return one shortest cycle among the nodes that can be reached from `start`, whatever its routes cost."""
+    graph: nx.DiGraph[int] = nx.DiGraph()
+    kinds: dict[tuple[int, int], Edge] = {}
+    for edge in plan.edges():
+        graph.add_edge(edge.source.index, edge.target.index)
+        kinds.setdefault((edge.source.index, edge.target.index), edge)
+    reached = graph.subgraph({start.index, *nx.descendants(graph, start.index)})
+    parts = sorted(nx.strongly_connected_components(reached), key=min)
+    cycle = next(cycle for part in parts if (cycle := _shortest_cycle(graph.subgraph(part))))
+    return _words([kinds[hop] for hop in zip(cycle, [*cycle[1:], cycle[0]], strict=True)])
 
 
 def _shortest_cycle(part: nx.DiGraph[int]) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ..types import type_name
@@ -24,6 +25,8 @@ def plan_data(plan: Plan) -> dict[str, Any]:
         "state": type_name(plan.state),
         "results": [type_name(result) for result in plan.results],
         "entry": plan.entry.id if plan.entry is not None else None,
+        "finish": plan.finish.id if plan.finish is not None else None,
+        "reserve": {name: value for name, value in asdict(plan.reserve).items() if value},
         "nodes": [_node_data(item) for item in plan.nodes.values()],
         "routes": [_edge_data(edge) for edge in plan.edges()],
     }

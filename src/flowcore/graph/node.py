@@ -130,6 +130,21 @@ class Node(Generic[StateT, DepsT, LabelT, ResultT]):
         """Return the node under another id: one function may stand in a flow more than once."""
         return self._with(id=id)
 
+    def with_definitions(self, swap: Mapping[str, Definition]) -> Node[StateT, DepsT, LabelT, ResultT]:
+        """Return the node with other definitions under the given ids, in itself and in what it refers to."""
+
+        def swapped(other: Node[Any, Any, Any, Any]) -> Node[Any, Any, Any, Any]:
+            return other._with(definition=swap[other.id]) if other.id in swap else other
+
+        return swapped(self)._with(
+            routes=tuple(Route(route.label, swapped(route.target)) for route in self.routes),
+            errors=tuple(
+                ErrorRoute(route.types, None if route.target is None else swapped(route.target))
+                for route in self.errors
+            ),
+            limit=None if self.limit is None else swapped(self.limit),
+        )
+
     def _with(self, **changes: Any) -> Node[StateT, DepsT, LabelT, ResultT]:
         fields: dict[str, Any] = {name: getattr(self, name) for name in self.__slots__}
         return Node(**{**fields, **changes})

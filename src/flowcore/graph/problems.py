@@ -164,6 +164,13 @@ _KINDS = (
         'Flow("paid", start.to(ask), ask.to(choose), choose.to(a=start, b=finish), finish)',
     ),
     ProblemKind(
+        "finish_cycle",
+        "its finish {finish!r} leads into a cycle: {cycle}",
+        "Let the finish path end without a way back: it runs on what was reserved for it",
+        'Flow("endless", start.to(choose), choose.to(a=start, b=finish), finish, finish=choose)',
+        'Flow("ends", start.to(choose), choose.to(a=start, b=finish), finish, finish=finish)',
+    ),
+    ProblemKind(
         "state_mismatch",
         "it works on {state}, but the flow's state is {wanted}",
         "Use a node for {wanted} or for a base class of it; a sub-flow takes enter= and leave=",
