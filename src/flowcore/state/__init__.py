@@ -1,6 +1,7 @@
 """State: drafts that a visit works on, and the patches that it leaves."""
 
+from .sameness import same
 from .shape import HasPath, Shape, Values, shape_of
-from .snapshot import same, snapshot
+from .snapshot import snapshot
 
 __all__ = ["HasPath", "Shape", "Values", "same", "shape_of", "snapshot"]

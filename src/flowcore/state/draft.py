@@ -7,7 +7,6 @@ has a descriptor that yields to the dict: found there, the dict wins; missing, t
 
 from __future__ import annotations
 
-import dataclasses
 from abc import ABCMeta
 from collections.abc import Callable
 from typing import Any
@@ -16,9 +15,40 @@ from pydantic import BaseModel
 
 from .snapshot import snapshot
 
-__all__ = ["draft_class", "written"]
+__all__ = ["draft_class", "frozen_fields", "written"]
 
 _BASE = "__flowcore_base__"
+_PRIVATE = "__pydantic_private__"
+_OWN_PRIVATE = "__flowcore_private__"
+
+
+class _Quiet:
+    """Keeps the class of drafts from the `__init_subclass__` of users: it is no class of theirs."""
+
+    __slots__ = ()
+
+    def __init_subclass__(cls, **_: Any) -> None:
+        pass
+
+
+class _Private:
+    """The private attributes of a model's draft: made when first asked for, as they are when a model is made."""
+
+    def __init__(self, made: Callable[[Any], Any]) -> None:
+        self._made = made
+
+    def __get__(self, draft: Any, owner: type) -> Any:
+        if draft is None:
+            raise AttributeError(_PRIVATE)
+        try:
+            return object.__getattribute__(draft, _OWN_PRIVATE)
+        except AttributeError:
+            private = self._made(object.__getattribute__(draft, _BASE))
+            object.__setattr__(draft, _OWN_PRIVATE, private)
+            return private
+
+    def __set__(self, draft: Any, private: Any) -> None:
+        object.__setattr__(draft, _OWN_PRIVATE, private)
 
 
 class _Field:
@@ -40,9 +70,12 @@ class _Field:
         return value
 
 
-def draft_class(cls: type, names: tuple[str, ...]) -> tuple[type, Any]:
-    """Return the class of drafts of `cls`, and the descriptor through which their own dict is reached."""
-    base = cls if _dict_of(cls) is not None else _with_dict(cls)
+def draft_class(cls: type, names: tuple[str, ...], private: Callable[[dict[str, Any]], Any]) -> tuple[type, Any]:
+    """Return the class of drafts of `cls`, and the descriptor through which their own dict is reached.
+
+    `private` makes the private attributes of a model from its fields.
+    """
+    base = cls if _dict_of(cls) is not None else _subclass(cls, cls, {})
     own_dict = _dict_of(base)
     assert own_dict is not None
 
@@ -50,12 +83,18 @@ def draft_class(cls: type, names: tuple[str, ...]) -> tuple[type, Any]:
         for name in names:
             getattr(draft, name, None)
         held: dict[str, Any] = own_dict.__get__(draft)
+        declared = {name: held[name] for name in names if name in held}
+        if tuple(held)[: len(declared)] != tuple(declared):
+            declared.update(held)
+            held.clear()
+            held.update(declared)
         return held
 
     body: dict[str, Any] = {name: _Field(name) for name in names}
     body["__slots__"] = (_BASE,)
-    body["__module__"] = cls.__module__
-    body["__qualname__"] = cls.__qualname__
+    if getattr(cls, "__private_attributes__", None):
+        body["__slots__"] = (_BASE, _OWN_PRIVATE)
+        body[_PRIVATE] = _Private(private)
 
     def named(_: Any) -> type:
         return cls
@@ -71,9 +110,7 @@ def draft_class(cls: type, names: tuple[str, ...]) -> tuple[type, Any]:
     body["__setattr__"] = _setter(cls, frozenset(names))
     body["__copy__"] = body["__deepcopy__"] = copied
     body["__reduce_ex__"] = reduced
-    metaclass = type(base)
-    make = ABCMeta.__new__ if issubclass(metaclass, ABCMeta) else type.__new__
-    return make(metaclass, cls.__name__, (base,), body), own_dict
+    return _subclass(cls, base, body), own_dict
 
 
 def written(draft: Any, own_dict: Any) -> dict[str, Any]:
@@ -90,16 +127,21 @@ def _dict_of(cls: type) -> Any:
     return None
 
 
-def _with_dict(cls: type) -> type:
-    return type(cls)(cls.__name__, (cls,), {"__module__": cls.__module__, "__qualname__": cls.__qualname__})
+def _subclass(cls: type, base: type, body: dict[str, Any]) -> type:
+    """Make a subclass that looks like `cls`, past what a metaclass of users does with new classes."""
+    metaclass = type(base)
+    make = ABCMeta.__new__ if issubclass(metaclass, ABCMeta) else type.__new__
+    names = {"__module__": cls.__module__, "__qualname__": cls.__qualname__}
+    bases = (base,) if issubclass(base, _Quiet) else (_Quiet, base)
+    return make(metaclass, cls.__name__, bases, {**names, **body})
 
 
 def _setter(cls: type, names: frozenset[str]) -> Callable[[Any, str, Any], None]:
-    frozen = _is_frozen(cls)
+    free = frozenset() if _is_frozen(cls) else names - frozen_fields(cls)
     own_setter: Any = cls.__setattr__
 
     def set_attribute(draft: Any, name: str, value: Any) -> None:
-        if name in names and not frozen:
+        if name in free:
             object.__setattr__(draft, name, value)
         else:
             own_setter(draft, name, value)
@@ -109,6 +151,12 @@ def _setter(cls: type, names: frozenset[str]) -> Callable[[Any, str, Any], None]
 
 def _is_frozen(cls: type) -> bool:
     if issubclass(cls, BaseModel):
-        return bool(cls.model_config.get("frozen")) or any(f.frozen for f in cls.model_fields.values())
+        return bool(cls.model_config.get("frozen"))
     parameters = getattr(cls, "__dataclass_params__", None)
-    return dataclasses.is_dataclass(cls) and bool(parameters and parameters.frozen)
+    return bool(parameters and parameters.frozen)
+
+
+def frozen_fields(cls: type) -> frozenset[str]:
+    """Return the fields of a model that are declared as frozen, each by itself."""
+    fields = cls.model_fields if issubclass(cls, BaseModel) else {}
+    return frozenset(name for name, entry in fields.items() if entry.frozen)

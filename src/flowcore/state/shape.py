@@ -16,8 +16,9 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from ..errors import ContractError
 from ..types import adapter_of, type_name
-from .draft import draft_class, written
-from .snapshot import ATOMS, same, snapshot
+from .draft import draft_class, frozen_fields, written
+from .sameness import same
+from .snapshot import ATOMS, snapshot
 
 __all__ = ["HasPath", "Shape", "Values", "is_state_type", "shape_of"]
 
@@ -50,7 +51,7 @@ def is_state_type(cls: object) -> bool:
 class Shape:
     """What is known of one state type."""
 
-    __slots__ = ("_adapters", "_draft", "_lazy", "_own_dict", "_plain", "cls", "is_model", "names")
+    __slots__ = ("_adapters", "_draft", "_frozen", "_lazy", "_own_dict", "_plain", "cls", "is_model", "names")
 
     def __init__(self, cls: type[Any]) -> None:
         self.cls = cls
@@ -60,15 +61,27 @@ class Shape:
         self._lazy = tuple(name for name, hint in hints.items() if not _is_eager(hint))
         self._plain = {name: hint for name, hint in hints.items() if hint in _EAGER and _is_unchecked(cls, name)}
         self._adapters: dict[str, TypeAdapter[Any]] = {}
-        self._draft, self._own_dict = draft_class(cls, self.names)
+        self._frozen = frozen_fields(cls)
+        self._draft, self._own_dict = draft_class(cls, self.names, self._private)
 
     def values(self, state: Any) -> Values:
-        """Return the fields of a state, copied, so that later changes to it are not seen."""
-        return {name: snapshot(getattr(state, name)) for name in self.names if hasattr(state, name)}
+        """Return the fields of a state, copied, so that later changes to it are not seen.
+
+        Raises `ContractError` for a value that can change in a field whose annotation says that it cannot.
+        """
+        given = {name: getattr(state, name) for name in self.names if hasattr(state, name)}
+        values = {name: snapshot(value) for name, value in given.items()}
+        for name, value in values.items():
+            if value is not given[name] and name not in self._lazy:
+                kind = type_name(type(value))
+                raise ContractError(
+                    f"{self.cls.__name__}.{name} does not fit: its annotation does not allow a {kind}"
+                )
+        return values
 
     def draft(self, values: Values) -> Any:
         """Return a draft of committed values."""
-        made = _new(self._draft)
+        made: Any = object.__new__(self._draft)
         own = values.copy()
         for name in self._lazy:
             own.pop(name, None)
@@ -76,16 +89,31 @@ class Shape:
         object.__setattr__(made, "__flowcore_base__", values)
         if self.is_model:
             _fill_slots(made, self.cls, set(values))
+            if not self.cls.__private_attributes__:
+                object.__setattr__(made, "__pydantic_private__", None)
         return made
 
     def build(self, values: Values) -> Any:
         """Return an ordinary instance of the state type that shares nothing mutable with `values`."""
-        made = _new(self.cls)
-        for name, value in values.items():
-            object.__setattr__(made, name, snapshot(value))
+        made: Any = object.__new__(self.cls)
         if self.is_model:
             _fill_slots(made, self.cls, set(values))
+            object.__setattr__(made, "__pydantic_private__", self._private(values))
+        for name in self.names:
+            if name in values:
+                object.__setattr__(made, name, snapshot(values[name]))
         return made
+
+    def _private(self, values: Values) -> Any:
+        """Return the private attributes that a model with these fields has when it is made."""
+        if not self.cls.__private_attributes__:
+            return None
+        made: Any = object.__new__(self.cls)
+        object.__setattr__(made, "__dict__", {name: snapshot(value) for name, value in values.items()})
+        _fill_slots(made, self.cls, set(values))
+        object.__setattr__(made, "__pydantic_private__", None)
+        made.model_post_init(None)
+        return made.__pydantic_private__
 
     def difference(self, state: Any, values: Values, where: HasPath) -> Values | None:
         """Return the fields that a draft (or a state put in its place) changed, checked and copied, or None.
@@ -111,38 +139,51 @@ class Shape:
                 changed[name] = value
         return None if changed is None else self._check(changed, values, where)
 
-    def _check(self, changed: Values, values: Values, where: HasPath) -> Values:
+    def _check(self, changed: Values, values: Values, where: HasPath) -> Values | None:
         if all(self._plain.get(name) is type(value) for name, value in changed.items()):
             return changed
-        if self.is_model:
-            return self._check_model(changed, values, where)
-        return {name: self._check_field(name, value, where) for name, value in changed.items()}
+        if not self.is_model:
+            found = {name: self._check_field(name, value, where) for name, value in changed.items()}
+        elif self._frozen.isdisjoint(changed):
+            found = self._check_model(changed, values, where)
+        else:
+            found = self._check_whole(changed, values, where)
+        patch = {name: snapshot(value) for name, value in found.items() if not same(values.get(name, self), value)}
+        return patch or None
 
     def _check_field(self, name: str, value: Any, where: HasPath) -> Any:
         adapter = self._adapters.get(name)
         if adapter is None:
             adapter = self._adapters[name] = adapter_of(_hints(self.cls)[name])
         try:
-            return snapshot(adapter.validate_python(value))
+            return adapter.validate_python(value)
         except ValidationError as error:
             raise _misfit(self.cls, name, error, where) from None
 
     def _check_model(self, changed: Values, values: Values, where: HasPath) -> Values:
-        merged = {**values, **changed}
-        model = _new(self.cls)
-        object.__setattr__(model, "__dict__", merged.copy())
-        _fill_slots(model, self.cls, set(merged))
+        model: Any = object.__new__(self.cls)
+        object.__setattr__(model, "__dict__", {**values, **changed})
+        _fill_slots(model, self.cls, {*values, *changed})
+        object.__setattr__(model, "__pydantic_private__", self._private(values))
         for name, value in changed.items():
             try:
                 self.cls.__pydantic_validator__.validate_assignment(model, name, value)
             except ValidationError as error:
                 raise _misfit(self.cls, name, error, where) from None
-        result = model.__dict__
-        return {
-            name: snapshot(value)
-            for name, value in result.items()
-            if name in self.names and (name in changed or value is not values.get(name))
-        }
+        return self._fields(model)
+
+    def _check_whole(self, changed: Values, values: Values, where: HasPath) -> Values:
+        """Check a state that was put in the place of the other: a frozen field is not checked by itself."""
+        try:
+            model = self.cls.__pydantic_validator__.validate_python(
+                {**values, **changed}, by_alias=False, by_name=True
+            )
+        except ValidationError as error:
+            raise _misfit(self.cls, "", error, where) from None
+        return self._fields(model)
+
+    def _fields(self, model: Any) -> Values:
+        return {name: value for name, value in model.__dict__.items() if name in self.names}
 
 
 @lru_cache(maxsize=512)
@@ -189,19 +230,14 @@ def _is_unchecked(cls: Any, name: str) -> bool:
     return not shapes_text and not cls.model_fields[name].metadata
 
 
-def _new(cls: Any) -> Any:
-    return cls.__new__(cls)
-
-
 def _fill_slots(model: Any, cls: Any, names: set[str]) -> None:
-    private = {name: entry.get_default() for name, entry in cls.__private_attributes__.items()}
     object.__setattr__(model, "__pydantic_fields_set__", names)
     object.__setattr__(model, "__pydantic_extra__", {} if cls.model_config.get("extra") == "allow" else None)
-    object.__setattr__(model, "__pydantic_private__", private or None)
 
 
 def _misfit(cls: type, name: str, error: ValidationError, where: HasPath) -> ContractError:
     first = error.errors(include_url=False)[0]
     inner = "".join(f"[{part!r}]" if not isinstance(part, str) else f".{part}" for part in first["loc"])
     place = inner.removeprefix(".") if inner.startswith(f".{name}") else f"{name}{inner}"
-    return ContractError(f"{where.path}: {cls.__name__}.{place} does not fit: {first['msg']}")
+    field = f"{cls.__name__}.{place}".rstrip(".")
+    return ContractError(f"{where.path}: {field} does not fit: {first['msg']}")
