@@ -10,9 +10,11 @@ from flowcore_knowledge import terms
 
 from .likeness import Covered, covering, joined, share
 from .question import Item
+from .quote import heading
 
 _NAMED, _CODE, _OPEN = 0.27, 0.36, 0.55  # what must be covered: of a named package, of named code, of anything
 _FEW, _STRANGE = 0.4, 0.07  # more where there are few terms to go by, and where one is strange
+_PAIR = 2  # so few terms must all be covered
 _RARE = 0.75
 _TELLING, _ENOUGH = 0.28, 0.42
 _PROPER = re.compile(r"(?<=[a-z,:;] )[A-Z][A-Za-z]+(?: [A-Z][a-z]+)*")
@@ -59,11 +61,16 @@ def gap(item: Item, quoted: Sequence[Evidence], said: str, found: Sequence[Evide
     needed = _NAMED if item.packages else _CODE if about_code else _OPEN
     needed += _FEW / (1 + len(item.weights))
     needed += _STRANGE if any(term not in covered for term in strange) else 0.0
-    if share(covered, item.weights) < needed:
+    if share(covered, item.weights) < needed or (len(item.weights) <= _PAIR and _half_covered(item, covered)):
         return "too little is said about it"
-    told = "\n".join(one.text for one in main)
+    heads = tuple(heading(one) for one in main)
+    told = "\n".join(line for line in said.splitlines() if line.startswith(heads))
     lacking = [want.name for want in item.wants if want.needed and not want.looks.search(told)]
     return f"no {lacking[0]} is given" if lacking else ""
+
+
+def _half_covered(item: Item, covered: Covered) -> bool:
+    return any(weight >= _TELLING and term not in covered for term, weight in item.weights.items())
 
 
 def _covered(item: Item, evidence: Sequence[Evidence]) -> Covered:

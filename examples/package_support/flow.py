@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from flowcore import Complete, Continue, Flow, Step, node
+from typing import Never
+
+from flowcore import Complete, Continue, Flow, Node, Step, node
 from flowcore_answering import CHECKS, AnswerItem, AnswerResult, AnswerState, Evidence, ItemAnswer, answer_flow
 from flowcore_knowledge import KnowledgeError, Passage
 
@@ -16,46 +18,16 @@ _EVIDENCE = 8
 
 def support_flow(opened: Opened) -> Flow[Asked, object, Reply]:
     """Make the flow that answers from the library that `opened` returns."""
-
-    @node(starts_round=False)
-    def read(step: Step[Asked]) -> Continue:
-        """Refuse the question, or split it into items."""
-        step.state.refusal = refusal(step.state.question)
-        whole = [step.state.question]
-        step.state.parts = tuple(whole if step.state.refusal else opened().reader.split(step.state.question))
-        return Continue()
-
-    @node
-    def look_up(step: Step[Asked]) -> Continue:
-        """Find evidence for each item; a refused question gets none, and an unclear one has nothing to find."""
-        step.state.items = tuple(
-            AnswerItem(id=str(number), question=part, readiness="denied")
-            if step.state.refusal
-            else AnswerItem(id=str(number), question=part, evidence=_evidence(part))
-            for number, part in enumerate(step.state.parts, 1)
-        )
-        return Continue()
-
-    def _evidence(part: str) -> tuple[Evidence, ...]:
-        library = opened()
-        item = library.reader.read(part)
-        return () if unclear(item) else tuple(map(_as_evidence, library.find(item, _EVIDENCE)))
-
-    @node
-    def present(step: Step[Asked]) -> Complete[Reply]:
-        """Put questions and answers together."""
-        questions = {item.id: item.question for item in step.state.items}
-        answers = step.state.result.items if step.state.result else ()
-        return Complete(Reply(questions=questions, result=AnswerResult(items=answers)))
-
     quoting = Quoting(opened)
-    answer = answer_flow(
+    answering = answer_flow(
         generate=quoting.generate,
         repair=quoting.repair,
         fallback=quoting.fall_back,
         checks=(*CHECKS, quoting.check),
         propagate=(PermissionError, KnowledgeError),
-    ).as_node("answer", state=Asked, enter=_enter, leave=_leave)
+    )
+    read, look_up = _read_node(opened), _look_up_node(opened)
+    answer = answering.as_node("answer", state=Asked, enter=_enter, leave=_leave)
     return Flow(
         "package_support",
         read.to(look_up),
@@ -64,6 +36,45 @@ def support_flow(opened: Opened) -> Flow[Asked, object, Reply]:
         present,
         description="Answers questions about the installed packages with sentences of their own texts.",
     )
+
+
+def _read_node(opened: Opened) -> Node[Asked, object, None, Never]:
+    @node(starts_round=False)
+    def read(step: Step[Asked]) -> Continue:
+        """Refuse the question, or split it into items."""
+        question = step.state.question
+        step.state.refusal = refusal(question)
+        step.state.parts = (question,) if step.state.refusal else tuple(opened().reader.split(question))
+        return Continue()
+
+    return read
+
+
+def _look_up_node(opened: Opened) -> Node[Asked, object, None, Never]:
+    def evidence(part: str) -> tuple[Evidence, ...]:
+        library = opened()
+        item = library.reader.read(part)
+        return () if unclear(item) else tuple(map(_as_evidence, library.find(item, _EVIDENCE)))
+
+    @node
+    def look_up(step: Step[Asked]) -> Continue:
+        """Find evidence for each item; a refused question gets none, and an unclear one has nothing to find."""
+        step.state.items = tuple(
+            AnswerItem(id=str(number), question=part, readiness="denied")
+            if step.state.refusal
+            else AnswerItem(id=str(number), question=part, evidence=evidence(part))
+            for number, part in enumerate(step.state.parts, 1)
+        )
+        return Continue()
+
+    return look_up
+
+
+@node
+def present(step: Step[Asked]) -> Complete[Reply]:
+    """Put questions and answers together."""
+    questions = {item.id: item.question for item in step.state.items}
+    return Complete(Reply(questions=questions, result=step.state.result))
 
 
 def _as_evidence(passage: Passage) -> Evidence:
@@ -76,8 +87,7 @@ def _enter(asked: Asked) -> AnswerState:
 
 def _leave(asked: Asked, result: AnswerResult) -> Continue:
     """Keep the result; a refused question says why."""
-    answers = tuple(_with_reason(answer, asked.refusal) for answer in result.items)
-    asked.result = AnswerResult(items=answers)
+    asked.result = AnswerResult(items=tuple(_with_reason(answer, asked.refusal) for answer in result.items))
     return Continue()
 
 

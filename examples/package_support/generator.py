@@ -9,7 +9,7 @@ from flowcore_answering import AnswerItem, Citation, Evidence, ItemDraft
 
 from .answerable import gap, unclear
 from .library import Library
-from .quote import Quote, quote
+from .quote import Quote, heading, quote
 
 Opened = Callable[[], Library]
 
@@ -74,5 +74,4 @@ def _draft(item: AnswerItem, quoted: Quote) -> ItemDraft:
 
 
 def _said(evidence: Evidence, text: str) -> bool:
-    title = evidence.text.partition("\n")[0]
-    return title.replace(": ", ", ", 1) in text
+    return any(line.startswith(heading(evidence)) for line in text.splitlines())

@@ -60,6 +60,7 @@ _PRIVATE = _any(
     rf"\b(?:value|contents?)\b.{{0,40}}\b{_SECRET}\b.{{0,40}}(?:{_HERE}|\bhere\b|\bset to\b|\bright now\b)",
     rf"\b{_TELL}\b.{{0,40}}\b(?:my|our|his|her|their|the user'?s)\s+(?:\w+\s+){{0,2}}{_SECRET}\b",
     rf"\b{_SECRET}\b.{{0,60}}{_HERE}",
+    rf"(?:^|[.?!]\s+)(?:please )?(?:show|print|read|give|tell|send|dump|reveal)\b(?: me)?.{{0,20}}\b{_SECRET}",
     rf"\b{_TELL}\b.{{0,60}}{_HERE}",
     r"\b(?:contents?|value) of (?:my|our|this|the user'?s?) ",
     r"/etc/(?:passwd|shadow)|~/|\.ssh\b|\bid_rsa\b|\bwho am i\b|\bip address\b",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import groupby
 from pathlib import PurePosixPath
 
@@ -14,9 +15,10 @@ from .distributions import Installed
 from .docstrings import Documented, documented
 from .prose import Block, blocks
 
-VERSION = "1"
+VERSION = "3"
 """Part of the index's fingerprint: raise it when a harvest gives other passages than before."""
 
+_LABELS = {"Returns", "Yields", "Raises", "Warns"}
 _WORDS = 110
 _LONGEST = 1200
 _LINES_OF_CODE = 24
@@ -67,7 +69,8 @@ def _module(file: str) -> str:
 def _passages(source: str, thing: Documented) -> Iterator[Passage]:
     parsed = blocks(thing.doc)
     title, context = _title(thing), f"{thing.name} {thing.kind} {' '.join(thing.arguments)}"
-    for text in _packed([*_signature(thing), *(block for block in parsed if not block.name)]):
+    told = [_labelled(block) for block in parsed if not block.name]
+    for text in _packed([*_signature(thing), *told]):
         yield Passage(source=source, where=thing.name, title=title, text=text, context=context)
     summary = next((block.text for block in parsed if not block.code and not block.name), "")[:300]
     said = {name: _plain(note) for name, note in thing.notes.items()}
@@ -88,6 +91,11 @@ def _signature(thing: Documented) -> list[Block]:
     if not thing.arguments or thing.kind == "attribute":
         return []
     return [Block(f"{thing.name.rpartition('.')[2]}({', '.join(thing.arguments.values())})"[:400])]
+
+
+def _labelled(block: Block) -> Block:
+    """What a thing returns says so, since its heading is not shown."""
+    return replace(block, text=f"{block.section}: {block.text}") if block.section in _LABELS else block
 
 
 def _title(thing: Documented) -> str:

@@ -13,7 +13,7 @@ EMPTY = frozenset(
     documented does doesn doesnt doing don done dont easily else etc even ever everything exactly
     explain few for from get gets getting give given gives go goes going gonna good got had happen
     happened happens has hasn have haven having he hello help her here hey hi him his how however hows i
-    id if im in into is isn isnt it its itself ive just kind know let lets lib library like ll look
+    if im in into is isn isnt it its itself ive just kind know let lets lib library like ll look
     looking lot m made make makes making many may maybe me mean means mention mentioned might mine
     module more most much must my myself named need needed needs nor normally not nothing now of off
     often oh ok okay on one ones onto or other others ought our ours own package per pick picked picks
@@ -51,6 +51,7 @@ PHRASES = tuple(
         (r"at (?:once|the same time)|side by side|in parallel", "concurrent"),
         (r"looks? (?:for|up)", "search"),
         (r"(?:com|cam)(?:es?|ing) from", "source"),
+        (r"(?:gives?|gets?|hands?)(?: me| you)? back", "returns"),
         (r"by hand", "manual"),
         (r"how (?:large|big)", "size"),
         (r"(?:many|several|multiple|more|any number of) times|more than once|repeatedly", "multiple"),

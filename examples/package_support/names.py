@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from .distributions import Installed, canonical
 
@@ -13,6 +14,20 @@ _DOTTED = re.compile(r"[a-z][a-z0-9_]{2,}(?:\.[A-Za-z_]\w*)+")
 _FILE = re.compile(
     r"\.(?:py|pyi|html?|txt|json|jsonl|md|rst|toml|ya?ml|cfg|ini|csv|xml|env|png|svg|jpe?g|log|sh|exe)$"
 )
+_ADJECTIVES = {
+    "based",
+    "compatible",
+    "free",
+    "like",
+    "level",
+    "native",
+    "only",
+    "related",
+    "side",
+    "specific",
+    "style",
+}
+_SHORTEST, _CLOSE = 5, 0.85
 _ORDINARY = 250  # a name that so many passages have is a word of the language too, such as "requests"
 
 
@@ -33,6 +48,15 @@ class Names:
                     break
         return found
 
+    def near(self, text: str, frequency: Callable[[str], int]) -> dict[str, str]:
+        """As `named_in`, for misspelt names: strange words that are much like a name."""
+        found: dict[str, str] = {}
+        for token in _TOKEN.findall(text):
+            if len(token) >= _SHORTEST and not frequency(token.lower()):
+                for name in get_close_matches(canonical(token), self.called, n=1, cutoff=_CLOSE):
+                    found.setdefault(self.called[name], token)
+        return found
+
     def absent_in(self, text: str, frequency: Callable[[str], int]) -> tuple[str, ...]:
         """The packages that a text names and that are not installed.
 
@@ -45,11 +69,18 @@ class Names:
             top = match[0].split(".")[0]
             if canonical(top) in self.called:
                 continue
+            derived = _derived(canonical(top), self.called)
             dotted = _DOTTED.fullmatch(match[0]) and not _FILE.search(match[0])
             opens = match.start() == 0 and text[match.end() : match.end() + 1] in (":", ",")
             rare = frequency(top.lower()) < _ORDINARY
-            if dotted or (canonical(top) in self.absent and (opens or rare)):
+            if dotted or derived or (canonical(top) in self.absent and (opens or rare)):
                 yield top
+
+
+def _derived(name: str, called: Mapping[str, str]) -> bool:
+    """Whether a name is that of an add-on, such as pytest-django."""
+    base, _, rest = name.partition("-")
+    return base in called and bool(rest) and rest.split("-")[-1] not in _ADJECTIVES
 
 
 def names_of(these: Sequence[Installed]) -> Names:

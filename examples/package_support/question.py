@@ -57,7 +57,7 @@ class Reader:
         items: list[str] = []
         about: set[str] = set()
         for piece in filter(None, map(str.strip, _BETWEEN.split(text))):
-            named = set(self.names.named_in(piece))
+            named = set(self._named(piece))
             if items and (not about or not named or named <= about):
                 items[-1] = f"{items[-1]}, {piece}"
                 about |= named
@@ -68,7 +68,7 @@ class Reader:
 
     def read(self, text: str) -> Item:
         """What an item is about."""
-        named = self.names.named_in(text)
+        named = self._named(text)
         spoken = {part.lower() for word in named.values() for part in (word, *re.split(r"[-_.]", word))}
         weights: dict[str, float] = {}
         identifiers: set[str] = set()
@@ -87,6 +87,9 @@ class Reader:
             identifiers=frozenset(identifiers),
             wants=tuple(want for want in WANTS if want.asked.search(text)),
         )
+
+    def _named(self, text: str) -> dict[str, str]:
+        return self.names.named_in(text) or self.names.near(text, self.frequency)
 
     def _words(self, text: str, spoken: set[str]) -> Iterator[str]:
         """The telling words, phrases put into a word and slips of the keyboard mended."""

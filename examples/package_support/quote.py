@@ -18,6 +18,7 @@ _SAME, _OTHER = 0.65, 0.82  # how well a passage must fit beside the first: abou
 _LONG = 45
 _FITS, _OPENS, _LENGTH = 0.15, 0.1, 0.002
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'(`\[])")
+_SAMPLE = re.compile(r" {4}(?!\$ )")  # code, but not a command to type
 _SIGNATURE = re.compile(r"[\w.]+\(.*")
 _ARGUMENT = re.compile(r", (?=\w+(?:[:=,]| =|$))")
 
@@ -46,6 +47,11 @@ def quote(item: Item, evidence: Sequence[Evidence]) -> Quote | None:
     return Quote("\n".join(said), tuple(taken)) if taken else None
 
 
+def heading(evidence: Evidence) -> str:
+    """How a quote of some evidence begins: with its title, as one phrase."""
+    return evidence.text.partition("\n")[0].replace(": ", ", ", 1)
+
+
 def _kept(item: Item, evidence: Sequence[Evidence]) -> Iterator[Evidence]:
     best = 0.0
     for passage in evidence:
@@ -58,8 +64,8 @@ def _kept(item: Item, evidence: Sequence[Evidence]) -> Iterator[Evidence]:
 
 def _from(item: Item, passage: Evidence, room: int) -> str:
     """The best sentences of a passage in their order, with what they are about in front."""
-    title, _, text = passage.text.partition("\n")
-    head = title.replace(": ", ", ", 1)
+    head = heading(passage)
+    text = passage.text.partition("\n")[2]
     units = [unit for unit in _units(text, item) if unit]
     words = len(head.split())
     chosen: list[int] = []
@@ -85,7 +91,7 @@ def _runs(units: Sequence[str], chosen: Sequence[int]) -> Iterator[str]:
 def _units(text: str, item: Item) -> Iterator[str]:
     """Sentences, and signatures cut down to what is asked about; code only where there is nothing else."""
     lines = text.splitlines()
-    for line in [line for line in lines if not line.startswith("    ")] or lines:
+    for line in [line for line in lines if not _SAMPLE.match(line)] or lines:
         for unit in map(str.strip, _SENTENCE.split(line)):
             if _SIGNATURE.fullmatch(unit):
                 yield _arguments(unit, item)

@@ -15,7 +15,7 @@ class Asked(BaseModel):
     """Why the whole question is refused, or nothing."""
     parts: tuple[str, ...] = ()
     items: tuple[AnswerItem, ...] = ()
-    result: AnswerResult | None = None
+    result: AnswerResult = AnswerResult(items=())
 
 
 class Reply(BaseModel, frozen=True):

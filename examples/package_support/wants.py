@@ -48,6 +48,12 @@ WANTS = (
         counts=0.12,
     ),
     Want(
+        "result",
+        re.compile(r"\b(?:returns?|yields?)\b|\b(?:gives?|gets?|hands?)(?: \w+)? back\b", re.I),
+        re.compile(r"\b(?:returns?|yields?)\b", re.I),
+        counts=0.05,
+    ),
+    Want(
         "number",
         re.compile(
             _any(
@@ -90,7 +96,7 @@ WANTS = (
         "person",
         re.compile(
             r"\bwho\b.*\b(?:wr[io]t\w+|maintain\w*|author\w*|created?|develop\w*|behind|lead|owns?|invented|made"
-            r"|runs|founded|started)\b",
+            r"|runs|founded|started)\b|\b(?:author|maintainer|creator|founder|inventor)s? of\b",
             re.I,
         ),
         re.compile(r"\b(?:authors?|maintainers?|(?:created|written|maintained|developed) by)\b", re.I),
@@ -110,10 +116,26 @@ WANTS = (
         "measurement",
         re.compile(
             r"\bhow fast\b|\b(?:faster|slower) than\b|\bbenchmark\w*|\bper second\b|\bthroughput\b|\blatency\b"
-            r"|\bhow much (?:ram|memory|cpu)\b",
+            r"|\ba second\b|\bhow much (?:ram|memory|cpu)\b",
             re.I,
         ),
         re.compile(r"\bper second\b|\d ?(?:ms|s|µs|ns|seconds?|times|x|%|[KMG]i?B)\b|\bO\("),
+        needed=True,
+    ),
+    Want(
+        "price",
+        re.compile(r"\bhow much (?:does|do|is|are)\b.*\b(?:cost|for)\b|\bpric(?:e|es|ing)\b|\bfees?\b", re.I),
+        re.compile(r"[$\u20ac\u00a3] ?\d|\d (?:dollars?|euros?|USD|EUR)\b", re.I),
+        needed=True,
+    ),
+    Want(
+        "popularity",
+        re.compile(
+            r"\bmarket share\b|\bpopular(?:ity)?\b|\bstarr?(?:s|ed)\b|\bdownloads? a \w+"
+            r"|\bhow many (?:people|users|companies|developers|contributors)\b",
+            re.I,
+        ),
+        re.compile(r"\d (?:million|thousand|users|downloads|stars|companies|contributors)\b", re.I),
         needed=True,
     ),
     Want(
@@ -121,7 +143,8 @@ WANTS = (
         re.compile(
             _any(
                 r"\b(?:what|which) (?:date|day|year|month)\b",
-                r"\bwhen (?:was|is|did|does)\b.*"
+                r"\bwhen (?:was|were|did)\b",
+                r"\bwhen (?:is|does)\b.*"
                 r"\b(?:released?|published|born|launch\w*|come out|came out|ship\w*)\b",
                 r"\brelease date\b",
             ),
@@ -131,7 +154,13 @@ WANTS = (
         needed=True,
     ),
     Want(
-        "future",
+        "current state",
+        re.compile(r"\bright now\b|\btoday\b|\bthis (?:week|month|year)\b|\bat the moment\b|\bnowadays\b", re.I),
+        re.compile(r"(?!)"),  # what is installed was written earlier
+        needed=True,
+    ),
+    Want(
+        "future plan",
         re.compile(
             _any(
                 r"\bwhen will\b",

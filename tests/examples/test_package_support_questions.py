@@ -114,7 +114,7 @@ def test_a_clear_item_is_not(reader: Reader) -> None:
         ("How does lampworks limit the level for Zeppelin?", "nothing is said about Zeppelin"),
         ("What limit had lampworks in 1987?", "nothing is said about 1987"),
         ("How do I trim the limit with wickmaker?", "wickmaker is not installed here"),
-        ("When will lampworks allow the highest level?", "no future is given"),
+        ("When will lampworks allow the highest level?", "no future plan is given"),
         ("Who created the highest level that lampworks allows?", "no person is given"),
         ("How does lampworks limit submarine torpedo sonar?", "too little is said about it"),
         ("Which zyzzyva limits the level?", "no installed package is called zyzzyva"),

@@ -36,7 +36,7 @@ def spellings(word: str) -> Iterator[str]:
     for head, tail in splits:
         if len(tail) > 1:
             yield head + tail[1] + tail[0] + tail[2:]
-        if tail:
+        if tail and tail[0] == head[-1]:
             yield head + tail[1:]
         for letter in string.ascii_lowercase:
             yield head + letter + tail
