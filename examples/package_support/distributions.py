@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import Distribution, distributions
 from pathlib import Path, PurePosixPath
@@ -26,16 +27,26 @@ class Installed:
     """An installed distribution.
 
     `name` is normalised; `imports` are the names that a program imports it by, `needs` the distributions that
-    it or one of its extras requires, `files` its own Python files, `description` its long description.
+    it or one of its extras requires.
     """
 
     name: str
     version: str
     root: Path
-    files: tuple[str, ...]
+    listed: tuple[str, ...]
     imports: tuple[str, ...]
     needs: frozenset[str]
-    description: str
+    distribution: Distribution
+
+    @property
+    def files(self) -> list[str]:
+        """Its own Python files: no tests, and nothing that it carries along from others."""
+        return [file for file in self.listed if _is_read(PurePosixPath(file))]
+
+    @property
+    def description(self) -> str:
+        """Its long description."""
+        return str(self.distribution.metadata.json.get("description", ""))
 
 
 def installed(path: Sequence[str] | None = None) -> list[Installed]:
@@ -65,26 +76,31 @@ def canonical(name: str) -> str:
 
 
 def _read(distribution: Distribution) -> Installed | None:
-    # What is broken on the disk has no metadata, whatever its type says.
-    metadata = distribution.metadata.json if distribution.metadata else {}
-    if not metadata.get("name"):
-        return None
-    files = [str(file) for file in distribution.files or () if str(file).endswith(".py")]
-    own = [file for file in files if not file.startswith("..")]
-    needs = (re.split(r"[^\w.-]", need)[0] for need in distribution.requires or ())
+    metadata = distribution.metadata
+    if not metadata or "Name" not in metadata:
+        return None  # what an interrupted installation left behind
+    files = tuple(file for file in _listed(distribution) if file.endswith(".py") and not file.startswith(".."))
+    needs = (re.split(r"[^\w.-]", need)[0] for need in metadata.get_all("Requires-Dist") or ())
     return Installed(
-        name=canonical(str(metadata["name"])),
-        version=str(metadata.get("version", "")),
+        name=canonical(metadata["Name"]),
+        version=metadata["Version"] if "Version" in metadata else "",
         root=Path(str(distribution.locate_file(""))),
-        files=tuple(file for file in own if _is_read(PurePosixPath(file))),
-        imports=_imports(own),
+        listed=files,
+        imports=_imports(files),
         needs=frozenset(canonical(need) for need in needs),
-        description=str(metadata.get("description", "")),
+        distribution=distribution,
     )
 
 
+def _listed(distribution: Distribution) -> Iterator[str]:
+    """The files of a distribution. `Distribution.files` says the same, ten times slower."""
+    record = distribution.read_text("RECORD")
+    if record is None:
+        return map(str, distribution.files or ())
+    return (row[0] for row in csv.reader(record.splitlines()) if row)
+
+
 def _is_read(file: PurePosixPath) -> bool:
-    """Not tests, and not what a package carries along from others."""
     return not _ASIDE & set(file.parts[:-1]) and not file.name.startswith("test_")
 
 

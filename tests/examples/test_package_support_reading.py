@@ -173,7 +173,7 @@ def test_distributions_are_read_once_each_and_without_tests(tmp_path: Path) -> N
     (site / "broken-1.dist-info").mkdir()
     kettle, lamp = installed([str(site), str(tmp_path / "older")])
     assert (kettle.name, kettle.version) == ("kettle", "2.0")
-    assert (lamp.name, lamp.files, lamp.imports) == ("lampworks", ("lampworks/__init__.py",), ("lampworks",))
+    assert (lamp.name, lamp.files, lamp.imports) == ("lampworks", ["lampworks/__init__.py"], ("lampworks",))
     assert lamp.needs == {"wickmaker"}
 
 
