@@ -83,6 +83,10 @@ def back(draft: State, result: str) -> Continue:
     return Continue()
 
 
+async def slow_into(state: State) -> State:
+    return State(text=state.text)
+
+
 def wrong_into(state: State) -> Stranger:
     return Stranger(number=len(state.text))
 
@@ -113,6 +117,7 @@ NAMES: dict[str, Any] = {
     "other": other,
     "returns_text": returns_text,
     "scribe": scribe,
+    "slow_into": slow_into,
     "start": start,
     "stranger": stranger,
     "wrong_back": wrong_back,

@@ -176,13 +176,16 @@ async def test_requests_that_run_out_in_a_handler_take_its_error_route() -> None
 
 
 async def test_a_cancellation_is_not_routed_and_leaves_no_trace_of_the_node() -> None:
+    started = anyio.Event()
+
     async def wait(step: Any) -> None:
         step.state.number = 9
+        started.set()
         await anyio.sleep_forever()
 
     flow = Flow("f", does(wait, "wait", Note).to(first).on_error(first), first, on_error=first)
     async with flow.start(Note()) as run:
-        await anyio.lowlevel.checkpoint()
+        await started.wait()
         await run.cancel()
         result = await run.wait()
     assert (result.status, result.reason, result.state) == ("cancelled", "user", Note())
