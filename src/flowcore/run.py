@@ -6,12 +6,12 @@ Whoever asks first how it ends wins. The task unwinds, then comes the terminal e
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import partial
 from types import TracebackType
-from typing import Any, Generic, Self, TypedDict
+from typing import Any, Generic, Literal, Self, TypedDict, get_args
 
 import anyio
 import anyio.lowlevel
@@ -49,6 +49,10 @@ _CLOCK = SystemClock()
 _inside: ContextVar[Run[Any] | None] = ContextVar("flowcore_run", default=None)
 
 
+Reason = Literal["user", "stop", "interrupt", "shutdown", "parent", "subscriber_lost"]
+"""Who asked a run to end."""
+
+
 class RunOptions(TypedDict, total=False):
     """What may be said of a run beside its state and deps; `Flow.run` tells what each means."""
 
@@ -82,6 +86,8 @@ class Run(Generic[ResultT]):
             given, name = type_name(type(state)), type_name(wanted)
             raise ContractError(f"flow {plan.name!r} wants a state of type {name}, not {given}")
         _check_deps(plan, deps)
+        _check_seconds("grace", grace)
+        _check_seconds("cancel_when_unwatched", cancel_when_unwatched)
         self._plan = plan
         self._clock: Clock = clock if clock is not None else _CLOCK
         self._grace = grace
@@ -95,14 +101,18 @@ class Run(Generic[ResultT]):
         self._deps = deps
         self.run_id = run_id if run_id is not None else uuid.uuid4().hex
         """The run's id."""
-        self._asked: str | None = None
+        self._begun = False
+        self._asked: Reason | None = None
         self._raised: BaseException | None = None
         self._watchers = 0
         self._unwatched: Timer | None = None
         self._watched = 0
 
     def begin(self) -> None:
-        """Start the run's task. From now on it can be cancelled and watched."""
+        """Start the run's task, once. From now on it can be cancelled and watched."""
+        if self._begun:
+            raise ContractError("this run has begun already: flow.start(...) makes another one")
+        self._begun = True
         now = self._clock.monotonic()
         self._scope.start(now, None if self._seconds is None else self._seconds - self._plan.reserve.seconds)
         self._loop = loop = current_loop()
@@ -137,10 +147,12 @@ class Run(Generic[ResultT]):
     @property
     def trace(self) -> Trace:
         """The visits that have ended so far."""
+        self._must_have_begun()
         return self._record.trace
 
     async def wait(self) -> RunResult[ResultT]:
         """Return the result when the run has ended. Never raises for how it ended."""
+        self._must_have_begun()
         await self._finished.wait()
         return self._settlement.outcome
 
@@ -149,12 +161,15 @@ class Run(Generic[ResultT]):
         value: ResultT = value_or_raise(await self.wait(), self._raised)
         return value
 
-    async def cancel(self, reason: str = "user") -> None:
+    async def cancel(self, reason: Reason = "user") -> None:
         """Ask the run to end, and return when it has. After that nothing of it happens any more.
 
         Whatever is still at work after the time of grace is named in the result's `stragglers`. Called from inside
-        of the run, it is the caller that is cancelled.
+        of the run, it is the caller that is cancelled. Raises `ValueError` for a reason that is not one of ours.
         """
+        self._must_have_begun()
+        if reason not in get_args(Reason):
+            raise ValueError(f"cancel({reason!r}): the reason is one of {', '.join(get_args(Reason))}")
         self._ask(reason)
         if _inside.get() is self:
             await anyio.lowlevel.checkpoint()
@@ -163,6 +178,7 @@ class Run(Generic[ResultT]):
 
     async def events(self, after: int = 0) -> AsyncIterator[Event]:
         """Yield every event with a `seq` above `after`, from the first one, whenever it is called. Always ends."""
+        self._must_have_begun()
         queue = EventQueue(limit=None)
         past = trace_events(self._record.trace, self._record.under_way)
         self._record.listeners.append(queue.put)
@@ -188,7 +204,7 @@ class Run(Generic[ResultT]):
         try:
             await self._finished.wait()
         except BaseException as error:
-            nested = "parent" if self._outer is not None else "user"
+            nested: Reason = "parent" if self._outer is not None else "user"
             self._ask("interrupt" if isinstance(error, KeyboardInterrupt) else nested)
             with anyio.CancelScope(shield=True):
                 await self._finished.wait()
@@ -201,6 +217,10 @@ class Run(Generic[ResultT]):
     def value(self) -> Any:
         """Return what the ended run completed with, or raise what it ended with."""
         return value_or_raise(self._settlement.outcome, self._raised)
+
+    def _must_have_begun(self) -> None:
+        if not self._begun:
+            raise ContractError("this run has not begun: enter it with `async with flow.start(...) as run:`")
 
     async def _work(self) -> None:
         _inside.set(self)
@@ -220,16 +240,17 @@ class Run(Generic[ResultT]):
             await self._host.threads.idle_within(self._grace, self._clock)
         self._settle(ended)
 
-    def _settle(self, ended: Ended | None) -> None:
+    def _settle(self, ended: Ended | None, *, unwound: bool = True) -> None:
         if self._settlement.is_settled:
             return
         if ended is not None and self._asked is None:
             self._settlement.end(ended, self._host.threads.working)
         else:
-            self._settlement.cancel(self._asked or "user", self._walk.values, self._host.threads.working)
+            reason, working = self._asked or "user", self._host.threads.working
+            self._settlement.cancel(reason, self._walk.values, working, unwound=unwound)
         self._tell_all()
 
-    def _ask(self, reason: str) -> None:
+    def _ask(self, reason: Reason) -> None:
         if self._asked is None and not self._settlement.is_settled:
             self._asked = reason
             self._host.stopped = True
@@ -237,7 +258,7 @@ class Run(Generic[ResultT]):
 
     def _abandon(self) -> None:
         """End the run although its code goes on: it was asked for the whole time of grace."""
-        self._settle(None)
+        self._settle(None, unwound=False)
 
     def _give_up(self, error: Exception, path: str) -> None:
         """End the run as failed: a visit that is out of time did not stop for the whole time of grace."""
@@ -273,8 +294,17 @@ class Run(Generic[ResultT]):
             self._unwatched.cancel()
             self._unwatched = None
         if self._watchers == 0 and self._unwatched_for is not None:
-            lost = partial(self._ask, "subscriber_lost")
+            lost: Callable[[], None] = partial(self._ask, "subscriber_lost")
             self._unwatched = self._clock.later(self._unwatched_for, lost, self._loop)
+
+
+def _check_seconds(name: str, value: object) -> None:
+    if value is None and name != "grace":
+        return
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{name}={value!r}: give a number of seconds")
+    if not value >= 0:
+        raise ValueError(f"{name}={value!r}: give zero or more seconds")
 
 
 def _seconds(budget: Budget, deadline: datetime | None, clock: Clock) -> float | None:

@@ -139,8 +139,7 @@ class InProcessHost:
                 self.control(place.scope)  # a late return is no return
                 return _accepted(place, item, step, values, returned, attempt, retried)
             except Exception as raised:
-                error = unwrapped(raised)
-            self._stop_if_asked()
+                error = self._out_of_time(place.scope) or unwrapped(raised)
             known = as_failure(error, step.path, attempt)
             if isinstance(error, BudgetExhausted):
                 record.exhausted(error, known.path)
@@ -149,6 +148,14 @@ class InProcessHost:
             record.retrying(where, known)
             retried = (*retried, known)
             attempt += 1
+
+    def _out_of_time(self, scope: Scope) -> BudgetExhausted | None:
+        """Return the limit of time that is over, whatever a handler made of being stopped by it."""
+        try:
+            self.control(scope)
+        except BudgetExhausted as error:
+            return error
+        return None
 
     def _tell_from_thread(self, *event: Any) -> None:
         self._loop.soon(lambda: self.record.custom(*event))

@@ -58,10 +58,11 @@ class Settlement:
         left = self._abandon(failure)
         self._settle("failed", values, RunFailedEvent, {"failure": failure, "exhausted": None}, (*left, *working))
 
-    def cancel(self, reason: str, values: Values, working: Iterable[str]) -> None:
-        """Settle as cancelled."""
-        left = self._abandon(Failure("", "Cancelled", "cancelled", reason))
-        self._settle("cancelled", values, RunCancelledEvent, {"reason": reason}, (*left, *working))
+    def cancel(self, reason: str, values: Values, working: Iterable[str], *, unwound: bool) -> None:
+        """Settle as cancelled: what was under way has unwound, or goes on and is named."""
+        ended = self._abandon(Failure("", "Cancelled", "cancelled", reason))
+        stragglers = (*(() if unwound else ended), *working)
+        self._settle("cancelled", values, RunCancelledEvent, {"reason": reason}, stragglers)
 
     def _abandon(self, failure: Failure) -> tuple[str, ...]:
         paths = self._record.abandon(failure, self._record.trace.root)
