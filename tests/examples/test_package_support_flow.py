@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from flowcore import Flow, RunResult
 from flowcore_answering import AnswerItem, Citation, Evidence, ItemDraft
 from flowcore_knowledge import AccessDenied, IndexBroken, SQLiteKnowledge
 
+COMMAND = "import sys; from flowcore.cli import main; sys.exit(main())"
 Support = Flow[Asked, object, Reply]
 
 
@@ -198,3 +201,17 @@ def test_the_app_has_the_sub_flow_with_the_seven_nodes() -> None:
     inner = {path.partition("/")[2] for path in nodes if path.startswith("answer/")}
     assert inner == {"prepare", "generate", "check", "review", "repair", "fallback", "finalize"}
     assert module.asked("Why?").question == "Why?"
+
+
+def test_a_command_with_a_broken_index_says_so_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FLOWCORE_CACHE", str(tmp_path))
+    index_file().write_text("rust")
+    folder = Path(module.__file__).parent
+    command = [sys.executable, "-c", COMMAND, "run", str(folder), "Why?", "--out", str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=50)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert str(index_file()) in done.stderr
+    assert not (tmp_path / "out" / "answers.jsonl").exists()
