@@ -111,8 +111,8 @@ class Host(Protocol):
         """Run a node's function: draft, timeout and retries are inside."""
         ...
 
-    async def commit(self, left: Left) -> None:
-        """Keep what a visit did. When this returns it is not lost."""
+    def commit(self, left: Left) -> Awaitable[None] | None:
+        """Keep what a visit did: kept when this returns None, or when what it returns was awaited."""
         ...
 
     def exhausted(self, path: str, error: Exception) -> Failure:

@@ -47,7 +47,8 @@ class InProcessHost:
         if self.stopped:
             raise WalkStopped
         now = self._monotonic()
-        scope.check_time(now)
+        if scope.is_timed:
+            scope.check_time(now)
         return now - self._breath > _BREATH
 
     async def breathe(self) -> None:
@@ -63,7 +64,7 @@ class InProcessHost:
         """Note that a node is over its limit and is not visited."""
         return self.record.passed_by()
 
-    async def commit(self, left: Left) -> None:
+    def commit(self, left: Left) -> None:
         """Add the visit to the trace."""
         self.record.finish(left)
 

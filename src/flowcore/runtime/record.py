@@ -38,6 +38,7 @@ class Recorder:
         self.began = clock.monotonic()
         self._scope = scope
         self._counters = scope.counters
+        self._version = scope.version
         self._exhausted: set[tuple[str, int]] = set()
         self._open: dict[tuple[Frame, str, int], Opened] = {}
         self._unwarned = [(name, limit) for name in COUNTED if (limit := getattr(scope.budget, name))]
@@ -89,15 +90,15 @@ class Recorder:
         frame, done, opened = left.frame, left.done, left.opened
         self._open.pop((frame, left.node, left.number), None)
         self.seq += (left.kind != "over_limit") + bool(done.patch) + bool(left.target)
-        counters = self._scope.counters
-        if counters != self._counters:
-            self._counters = counters
+        if self._version != self._scope.version:
+            self._version = self._scope.version
+            self._counters = self._scope.counters
         value = getattr(done.outcome, "value", None) if left.kind == "complete" else None
-        record = VisitRecord(
+        record = VisitRecord._make((
             frame, left.node, left.number, opened.charged, done.inner, opened.round, frame.rounds, done.attempts,
             left.kind, left.label, left.target, left.why, left.alternatives, done.patch, value, done.failure,
             done.retried, opened.at, self._monotonic() - self.began, opened.seq, self.seq, self._counters,
-        )  # fmt: skip
+        ))  # fmt: skip
         self.trace.records.append(record)
         if self.listeners:
             self._tell(end_events(record))

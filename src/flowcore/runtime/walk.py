@@ -70,7 +70,8 @@ class Walk:
                 return Ended(None, values, error, failure, routable=False)
             if over is not None:
                 left = Left(frame, item.id, number, host.passed_by(), _NOT_VISITED, "over_limit", target=over.id)
-                await host.commit(left)
+                if (waiting := host.commit(left)) is not None:
+                    await waiting
                 item, arrival = over, _ORDINARY
                 continue
             opened = host.begin(place, item, number)
@@ -81,7 +82,8 @@ class Walk:
             if done.patch:
                 self.values = values = {**values, **done.patch}
             left, following = self._route(item, number, opened, done)
-            await host.commit(left)
+            if (waiting := host.commit(left)) is not None:
+                await waiting
             if following is None:
                 value = done.outcome.value if type(done.outcome) is Complete else None
                 return Ended(value, values, done.error, done.failure, done.routable)
@@ -102,7 +104,7 @@ class Walk:
                 raise BudgetExhausted("visits", item.max_visits, number - 1, path, scope_id=self.place.scope.id)
             return item.over_limit
         if item.starts_round:
-            self.place.scope.charge(rounds=1)
+            self.place.scope.charge_round()
             frame.rounds += 1
         return None
 

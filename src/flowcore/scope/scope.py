@@ -74,8 +74,10 @@ class Scope:
         "budget",
         "ends_at",
         "id",
+        "is_timed",
         "parent",
         "path",
+        "version",
     )
 
     def __init__(
@@ -99,6 +101,8 @@ class Scope:
         self._closed: Callable[[], BaseException] | None = None
         self.began = 0.0
         self.ends_at: float | None = None
+        self.is_timed = parent is not None and parent.is_timed
+        self.version = 0
         if reserve is not None:
             self._hold(reserve)
 
@@ -135,6 +139,7 @@ class Scope:
         """Begin to count time: from `now`, on the host's clock, for `seconds`."""
         self.began = now
         self.ends_at = None if seconds is None else now + seconds
+        self.is_timed = any(scope.ends_at is not None for scope in self._chain)
 
     def check_time(self, now: float) -> None:
         """Return if there is time left. Raises `BudgetExhausted` for the first scope that has none."""
@@ -159,6 +164,21 @@ class Scope:
     def narrow(self, budget: Budget, *, path: str = "", reserve: Reserve | None = None) -> Scope:
         """Return a scope inside this one. It can only be tighter: this one's limits still hold."""
         return Scope(budget, parent=self, path=path, reserve=reserve)
+
+    def charge_round(self) -> None:
+        """Charge one round: what `charge(rounds=1)` does, for the walk, which does it most."""
+        with self._lock:
+            for scope in self._chain:
+                limit = scope.budget.rounds
+                tight = limit is not None and scope._used["rounds"] + 1 > limit - scope._held["rounds"]
+                if tight or scope._reserve is not None or scope._closed is not None:
+                    break
+            else:
+                for scope in self._chain:
+                    scope._used["rounds"] += 1
+                    scope.version += 1
+                return
+        self.charge(rounds=1)
 
     def charge(self, **amounts: float) -> None:
         """Spend, before the work starts. Raises `BudgetExhausted` and spends nothing if any limit would break.
@@ -232,6 +252,7 @@ class Scope:
     def _count(self, amounts: dict[str, float]) -> None:
         covered: dict[str, float] | None = None
         for scope in self._chain:
+            scope.version += 1
             for name, amount in amounts.items():
                 scope._used[name] += amount
                 if covered is not None:

@@ -41,6 +41,8 @@ _EAGER: Final = frozenset(
         datetime.date, datetime.datetime, datetime.time, datetime.timedelta,
     }
 )  # fmt: skip
+_TOLD_BY_VALUE: Final = frozenset({int, str, bool, bytes})
+"""Types of which two equal values cannot be told apart."""
 
 
 def is_state_type(cls: object) -> bool:
@@ -128,20 +130,23 @@ class Shape:
             raise ContractError(
                 f"{where.path}: step.state was set to {type_name(type(state))}, not {self.cls.__name__}"
             )
-        changed: Values | None = None
+        changed: Values = {}
+        valid = True
         for name, value in held.items():
             before = values.get(name, self)
-            if value is before or name not in self.names:
+            if value is before:
                 continue
-            if before is self or not same(before, value):
-                if changed is None:
-                    changed = {}
+            kind = type(value)
+            plain = self._plain.get(name) is kind
+            if plain and kind in _TOLD_BY_VALUE:
+                if value != before or type(before) is not kind:
+                    changed[name] = value
+            elif name in self.names and (before is self or not same(before, value)):
                 changed[name] = value
-        return None if changed is None else self._check(changed, values, where)
+                valid = valid and plain
+        return changed if valid else self._check(changed, values, where)
 
     def _check(self, changed: Values, values: Values, where: HasPath) -> Values | None:
-        if all(self._plain.get(name) is type(value) for name, value in changed.items()):
-            return changed
         if not self.is_model:
             found = {name: self._check_field(name, value, where) for name, value in changed.items()}
         elif self._frozen.isdisjoint(changed):
