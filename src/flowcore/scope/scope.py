@@ -101,7 +101,7 @@ class Scope:
         self._closed: Callable[[], BaseException] | None = None
         self.began = 0.0
         self.ends_at: float | None = None
-        self.is_timed = parent is not None and parent.is_timed
+        self.is_timed: bool = parent is not None and parent.is_timed
         self.version = 0
         if reserve is not None:
             self._hold(reserve)
