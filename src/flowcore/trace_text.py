@@ -24,6 +24,8 @@ from .types import type_name
 __all__ = ["ValuePrinter", "trace_text"]
 
 _LONGEST = 200
+_BREAKS = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+"""Everything that ends a line."""
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -88,9 +90,9 @@ def _way(record: VisitRecord, printer: ValuePrinter) -> str | None:
     if record.kind == "over_limit":
         reasons.append("over limit")
     if record.kind == "label":
-        reasons.append(record.label)
+        reasons.append(_escaped(record.label))
     if record.why:
-        reasons.append(", ".join(f"{key} = {printer.text(record.why[key])}" for key in record.why))
+        reasons.append(", ".join(f"{_escaped(key)} = {printer.text(record.why[key])}" for key in record.why))
     return f"{record.target}  ({': '.join(reasons)})" if reasons else record.target
 
 
@@ -99,10 +101,11 @@ class ValuePrinter:
 
     def __init__(self) -> None:
         self._uuids: dict[uuid.UUID, int] = {}
+        self._open: set[int] = set()
 
     def failure(self, failure: Failure) -> str:
         """Return a failure as one line."""
-        message = _shortened(_stable(failure.message.replace("\n", " ")))
+        message = _shortened(_stable(_BREAKS.sub(" ", failure.message)))
         return f"{failure.type}: {message}" if message else failure.type
 
     def text(self, value: Any) -> str:
@@ -119,7 +122,13 @@ class ValuePrinter:
             return f"<{type(value).__name__}>"
         if isinstance(value, pathlib.PurePath):
             return _quoted(_stable(str(value)))
-        return self._nested(value)
+        if id(value) in self._open:  # it holds itself
+            return "<...>"
+        self._open.add(id(value))
+        try:
+            return self._nested(value)
+        finally:
+            self._open.discard(id(value))
 
     def _nested(self, value: Any) -> str:
         if isinstance(value, BaseModel):
@@ -137,15 +146,24 @@ class ValuePrinter:
         if isinstance(value, list | tuple):
             inner = ", ".join(map(self.text, value))
             return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
-        return _shortened(_stable(repr(value).replace("\n", " ")))
+        try:
+            shown = repr(value)
+        except Exception:  # a value that cannot be shown must not hide the rest
+            shown = f"<{type_name(type(value))}>"
+        return _shortened(_stable(_BREAKS.sub(" ", shown)))
 
     def _fields(self, cls: type, values: Mapping[str, Any]) -> str:
         return f"{type_name(cls)}({', '.join(f'{name}={self.text(value)}' for name, value in values.items())})"
 
 
 def _quoted(text: str) -> str:
-    inner = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
-    return f'"{inner}"'
+    inner = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{_escaped(inner)}"'
+
+
+def _escaped(text: str) -> str:
+    """Return the text with everything that ends a line written as an escape."""
+    return _BREAKS.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def _stable(text: str) -> str:

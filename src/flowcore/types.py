@@ -6,9 +6,9 @@ import collections.abc
 import types
 import typing
 from functools import lru_cache
-from typing import Annotated, Any, Literal, Never, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Never, Union, cast, get_args, get_origin
 
-from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
+from pydantic import ConfigDict, InstanceOf, PydanticUserError, TypeAdapter, ValidationError
 from typing_extensions import TypeAliasType, TypeVar
 
 __all__ = [
@@ -21,8 +21,10 @@ __all__ = [
     "as_class",
     "is_assignable",
     "is_error_type",
+    "is_open",
     "is_value_of",
     "type_name",
+    "union_members",
 ]
 
 StateT = TypeVar("StateT")
@@ -59,6 +61,8 @@ def type_name(hint: object) -> str:
         return "None"
     if isinstance(hint, type) and not get_args(hint):
         return hint.__qualname__.rsplit("<locals>.", 1)[-1]
+    if isinstance(hint, typing.ForwardRef):
+        return repr(hint.__forward_arg__)
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
         return " | ".join(type_name(argument) for argument in arguments)
@@ -89,10 +93,29 @@ def _assignable(source: Any, target: Any) -> bool:
 
 
 def as_class(hint: Any) -> type | None:
-    """Return the class whose instances an annotation wants, or None where it does not name one."""
+    """Return the class whose instances an annotation wants, or None where it does not name one.
+
+    Parameters are left out: `Page` for `Page[int]`, where `Page` is a pydantic model too.
+    """
+    if hint is object:
+        return None
     hint = _bare(hint)
-    hint = get_origin(hint) or hint
-    return hint if isinstance(hint, type) and hint not in (Any, object) else None
+    while hasattr(hint, "__supertype__"):
+        hint = _bare(hint.__supertype__)
+    hint = _origin(hint) or hint
+    return hint if isinstance(hint, type) and hint not in (Any, object, types.UnionType) else None
+
+
+def is_open(hint: Any) -> bool:
+    """Return whether an annotation allows anything, or what only a type checker knows."""
+    hint = _bare(hint)
+    return hint in (Any, object) or isinstance(hint, TypeVar | typing.TypeVar)
+
+
+def union_members(hint: Any) -> tuple[Any, ...]:
+    """Return the members of a union, or the annotation alone."""
+    hint = _bare(hint)
+    return _members(hint) or (hint,)
 
 
 def is_error_type(kind: object) -> bool:
@@ -125,6 +148,17 @@ def _bare(hint: Any) -> Any:
             return type(None) if hint is None else hint
 
 
+def _origin(hint: Any) -> Any:
+    """Return what an annotation gives arguments to: a generic pydantic model makes a class of its own of them."""
+    generic = getattr(hint, "__pydantic_generic_metadata__", None)
+    return generic["origin"] if isinstance(generic, dict) else get_origin(hint)
+
+
+def _arguments(hint: Any) -> tuple[Any, ...]:
+    generic = getattr(hint, "__pydantic_generic_metadata__", None)
+    return tuple(generic["args"]) if isinstance(generic, dict) else get_args(hint)
+
+
 def _members(hint: Any) -> tuple[Any, ...] | None:
     return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else None
 
@@ -142,7 +176,7 @@ def _class_fits(source: Any, target: Any) -> bool:
         return _assignable(source.__supertype__, target)
     if hasattr(target, "__supertype__"):
         return False
-    source_class, target_class = get_origin(source) or source, get_origin(target) or target
+    source_class, target_class = _origin(source) or source, _origin(target) or target
     if not (isinstance(source_class, type) and isinstance(target_class, type)):
         return True
     if target_class is float and source_class is int:
@@ -155,7 +189,7 @@ def _class_fits(source: Any, target: Any) -> bool:
 
 
 def _arguments_fit(source: Any, target: Any, source_class: type, target_class: type) -> bool:
-    wanted, given = get_args(target), get_args(source)
+    wanted, given = _arguments(target), _arguments(source)
     if not wanted or not given:
         return True
     if target_class is tuple:
@@ -186,20 +220,25 @@ def _same(left: Any, right: Any) -> bool:
 @lru_cache(maxsize=1024)
 def adapter_of(hint: Any) -> TypeAdapter[Any]:
     """Return what validates values of a type, classes that pydantic does not know included."""
-    try:
-        return TypeAdapter(hint, config=ConfigDict(arbitrary_types_allowed=True))
-    except PydanticUserError:  # a type with a configuration of its own
-        return TypeAdapter(hint)
+    for config in (ConfigDict(arbitrary_types_allowed=True), None):
+        try:
+            adapter: TypeAdapter[Any] = TypeAdapter(hint, config=config)
+        except PydanticUserError:  # a type with a configuration of its own, or one that pydantic cannot know
+            continue
+        if adapter.pydantic_complete:
+            return adapter
+    cls, instance_of = as_class(hint), cast("Any", InstanceOf)
+    return TypeAdapter(Any if cls is None else instance_of[cls])
 
 
 def is_value_of(value: object, hint: Any) -> bool:
     """Return whether `value` is of the type that an annotation names. Nothing is converted."""
     hint = _bare(hint)
-    if hint in (Any, object) or isinstance(hint, TypeVar | typing.TypeVar):
+    if is_open(hint):
         return True
     if (members := _members(hint)) is not None:
         return any(is_value_of(value, member) for member in members)
-    if isinstance(hint, type) and get_origin(hint) is None:
+    if isinstance(hint, type) and _origin(hint) is None:
         return _is_instance(value, hint)
     try:
         adapter_of(hint).validate_python(value, strict=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import keyword
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +18,8 @@ from .signature import Signature, read_signature
 
 __all__ = ["FlowOptions", "build_plan"]
 
-_RESERVED = frozenset("/#[]\n\r\t\0")
+_RESERVED = frozenset("/#[]\t\0\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029")
+"""What paths are written with, and everything that ends a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,8 @@ class _Builder:
             if first is None:
                 self.rows[row.id] = row
                 self.add(_bad_id(row.id, row.id or self.name))
-                self.nodes[row.id] = PlanNode(row.id, len(self.nodes), row.definition, self.read(row))
+                self.nodes[row.id] = item = PlanNode(row.id, len(self.nodes), row.definition, self.read(row))
+                item.is_async = item.is_async or item.signature.awaited
             elif first.definition is not row.definition and first.definition != row.definition:
                 self.add(problem("two_definitions", row.id))
                 counts[row.id] -= 1
@@ -144,6 +148,7 @@ class _Builder:
     def match_routes(self, item: PlanNode, row: Node[Any, Any, Any, Any], signature: Signature) -> None:
         routed = {route.label: route for route in row.routes}
         if signature.plain and signature.labels:
+            item.faulty = True
             self.add(problem("mixed_continue", item.id))
         elif signature.plain and None not in routed:
             item.faulty = True
@@ -153,7 +158,7 @@ class _Builder:
         for label in signature.labels:
             if label not in routed:
                 item.faulty = True
-                self.add(problem("label_without_route", item.id, label=label))
+                self.add(problem("label_without_route", item.id, label=label, route=_as_route(label)))
         for known in routed:
             if known is not None and known not in signature.labels:
                 self.add(problem("route_without_label", item.id, label=known))
@@ -181,6 +186,12 @@ def _bad_id(id: str, where: str) -> Problem | None:
 
 def _seconds(timeout: Any) -> float | None:
     return None if timeout is UNSET or timeout is None else float(timeout)
+
+
+def _as_route(label: str) -> str:
+    """Return how a route for a label is written: not every label can be the name of an argument."""
+    by_name = label.isidentifier() and not keyword.iskeyword(label)
+    return f"{label}=..." if by_name else f"{{{json.dumps(label, ensure_ascii=False)}: ...}}"
 
 
 def _shown(value: object) -> str:

@@ -11,10 +11,11 @@ from typing import Any
 
 from ..errors import Problem
 from ..state.shape import is_state_type, shape_of
-from ..types import as_class, is_assignable, type_name
+from ..types import as_class, is_assignable, is_open, type_name, union_members
+from .function import is_async
 from .plan import Plan, PlanNode
 from .problems import problem
-from .signature import read_hints
+from .signature import parameter_names, read_hints
 from .subflow import Subflow
 
 __all__ = ["check_plan"]
@@ -25,19 +26,28 @@ def check_plan(plan: Plan) -> list[Problem]:
     if plan.entry is None:
         return []
     found = [*_types(plan), *_unreachable(plan, plan.entry), *_dead_ends(plan)]
+    for item in plan.nodes.values():
+        if isinstance(item.definition, Subflow) and item.definition.budget is not None:
+            # Its own budget may run out at once, and then its finish is reached with nothing paid.
+            inner = item.definition.plan
+            item.passable = item.passable or (inner.finish is not None and _is_passable(inner.finish))
     if not _is_paid(plan):
         from .explain import unpaid_cycles  # noqa: PLC0415 - networkx is loaded only to explain a fault
 
         for cycle in unpaid_cycles(plan):
             size = f"{cycle.size} node{'' if cycle.size == 1 else 's'}"
-            found.append(problem("unpaid_cycle", plan.name, cycle=cycle.words, size=size, remedy=cycle.remedy))
+            values = {"cycle": cycle.words, "size": size, "payers": " or ".join(cycle.payers)}
+            found.append(problem("unpaid_cycle", plan.name, cycle.remedy, **values))
     if plan.finish is not None:
         found += _finish_cycle(plan, plan.finish)
-    plan.passable = any(
-        item.completes and not item.starts_round and item.passable
-        for item in _reach([plan.entry], lambda item: [edge.target for edge in item.unpaid()])
-    )
+    plan.passable = _is_passable(plan.entry)
     return found
+
+
+def _is_passable(start: PlanNode) -> bool:
+    """Return whether an unpaid path leads from here to a `Complete`."""
+    reached = _reach([start], lambda item: [edge.target for edge in item.unpaid()])
+    return any(item.completes and not item.starts_round and item.passable for item in reached)
 
 
 def _reach(start: Iterable[PlanNode], following: Callable[[PlanNode], Iterable[PlanNode]]) -> list[PlanNode]:
@@ -106,7 +116,7 @@ def _types(plan: Plan) -> list[Problem]:
     found: list[Problem] = []
     wanted = plan.state
     state_class = as_class(wanted)
-    if state_class is not None and not is_state_type(state_class):
+    if not _can_be_state(wanted):
         return [problem("bad_state_type", plan.name, state=type_name(wanted))]
     for item in plan.nodes.values():
         if item.signature.state is not wanted and not is_assignable(wanted, item.signature.state):
@@ -124,18 +134,33 @@ def _types(plan: Plan) -> list[Problem]:
     return found
 
 
+def _can_be_state(hint: Any) -> bool:
+    """Return whether a run can have a state of this type. What cannot be told at run time can."""
+    members = union_members(hint)
+    if len(members) > 1:
+        return all(map(_can_be_state, members))
+    cls = as_class(hint)
+    return is_open(hint) if cls is None else is_state_type(cls)
+
+
 def _subflow(item: PlanNode, definition: Subflow) -> list[Problem]:
-    if definition.enter is None or definition.leave is None:
-        if definition.shares_state:
-            return []
-        given, absent = ("enter", "leave") if definition.enter is not None else ("leave", "enter")
-        return [problem("enter_without_leave", item.id, given=given, absent=absent)]
-    return [*_enter(item, definition), *_leave(item, definition)]
+    enter, leave = definition.enter, definition.leave
+    found = [
+        problem("async_function", item.id, function=name)
+        for name, fn in (("enter", enter), ("leave", leave), ("deps", definition.deps))
+        if fn is not None and is_async(fn)
+    ]
+    if enter is not None and leave is not None:
+        return [*found, *_enter(item, definition, enter), *_leave(item, definition, leave)]
+    if not definition.shares_state:
+        given, absent = ("enter", "leave") if enter is not None else ("leave", "enter")
+        found.append(problem("enter_without_leave", item.id, given=given, absent=absent))
+    return found
 
 
-def _enter(item: PlanNode, definition: Subflow) -> list[Problem]:
-    names = _parameters(definition.enter)
-    hints = read_hints(definition.enter, {}, (*names[:1], "return")) if definition.enter else {}
+def _enter(item: PlanNode, definition: Subflow, enter: Callable[..., Any]) -> list[Problem]:
+    names = parameter_names(enter)
+    hints = read_hints(enter, {}, (*names[:1], "return"))
     if isinstance(hints, str):
         return []  # enter may go without annotations, and then nothing is known of it
     found = []
@@ -153,9 +178,9 @@ def _enter(item: PlanNode, definition: Subflow) -> list[Problem]:
     return found
 
 
-def _leave(item: PlanNode, definition: Subflow) -> list[Problem]:
-    names = _parameters(definition.leave)
-    hints = read_hints(definition.leave, {}, tuple(names[:2])) if definition.leave else {}
+def _leave(item: PlanNode, definition: Subflow, leave: Callable[..., Any]) -> list[Problem]:
+    names = parameter_names(leave)
+    hints = read_hints(leave, {}, names[:2])
     if isinstance(hints, str):
         return []  # the unreadable annotation is a problem of its own already
     offered = [[item.signature.state], list(definition.plan.results)]
@@ -166,8 +191,3 @@ def _leave(item: PlanNode, definition: Subflow) -> list[Problem]:
                 values = {"given": type_name(hints[name]), "wanted": type_name(kind)}
                 found.append(problem("leave_mismatch", item.id, **values))
     return found
-
-
-def _parameters(fn: Any) -> list[str]:
-    code = getattr(fn, "__code__", None)
-    return list(code.co_varnames[: code.co_argcount]) if code is not None else []

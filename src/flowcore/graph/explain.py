@@ -12,11 +12,15 @@ __all__ = ["UnpaidCycle", "cycle_from", "unpaid_cycles"]
 
 
 class UnpaidCycle(NamedTuple):
-    """One shortest cycle of a part that can be walked round unpaid, the size of the part, and what would pay."""
+    """One shortest cycle of a part that can be walked round unpaid, the size of the part, and what would pay.
+
+    `remedy` is set where no node of the cycle can pay for it by starting a round.
+    """
 
     words: str
     size: int
-    remedy: str
+    payers: tuple[str, ...]
+    remedy: str | None
 
 
 def unpaid_cycles(plan: Plan) -> list[UnpaidCycle]:
@@ -33,7 +37,7 @@ def unpaid_cycles(plan: Plan) -> list[UnpaidCycle]:
         if cycle:
             hops = zip(cycle, [*cycle[1:], cycle[0]], strict=True)
             edges = [kinds[hop] for hop in hops]
-            found.append(UnpaidCycle(_words(edges), len(part), _remedy(edges)))
+            found.append(UnpaidCycle(_words(edges), len(part), *_payers(edges)))
     return found
 
 
@@ -69,10 +73,10 @@ def _words(cycle: list[Edge]) -> str:
     return " ".join([cycle[0].source.id, *hops])
 
 
-def _remedy(cycle: list[Edge]) -> str:
+def _payers(cycle: list[Edge]) -> tuple[tuple[str, ...], str | None]:
     leaving = [edge for edge in cycle if edge.kind != "over_limit"]
-    if payers := [edge.source.id for edge in leaving if not edge.source.is_composite]:
-        return f"Set starts_round=True on {' or '.join(payers)}"
+    if payers := tuple(edge.source.id for edge in leaving if not edge.source.is_composite):
+        return payers, None
     if inside := [edge.source.id for edge in leaving if edge.kind != "error"]:
-        return f"Let every path through {' or '.join(inside)} start a round"
-    return "Point one of these routes elsewhere: they are free, whatever the nodes start"
+        return (), f"Let every path through {' or '.join(inside)} start a round"
+    return (), "Point one of these routes elsewhere: they are free, whatever the nodes start"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from .signature import Signature
+from .signature import Signature, innermost
 
 __all__ = ["Function", "is_async"]
 
@@ -42,5 +42,5 @@ class Function:
 
 
 def is_async(fn: Callable[..., Any]) -> bool:
-    """Return whether a call of `fn` gives something to await."""
-    return inspect.iscoroutinefunction(fn) or inspect.iscoroutinefunction(getattr(fn, "__call__", None))  # noqa: B004
+    """Return whether a call of `fn` gives something to await: a decorated async function is taken as one too."""
+    return inspect.iscoroutinefunction(fn) or inspect.iscoroutinefunction(innermost(fn))

@@ -23,10 +23,10 @@ class ProblemKind:
     mend: str
 
 
-def problem(code: str, where: str, **values: object) -> Problem:
-    """Return a problem of the given kind at the given place."""
+def problem(code: str, where: str, remedy: str | None = None, /, **values: object) -> Problem:
+    """Return a problem of the given kind at the given place; `remedy` where that of the kind would not help."""
     kind = PROBLEMS[code]
-    return Problem(code, where, kind.message.format(**values), kind.remedy.format(**values))
+    return Problem(code, where, kind.message.format(**values), remedy or kind.remedy.format(**values))
 
 
 _KINDS = (
@@ -76,15 +76,15 @@ _KINDS = (
         "foreign_reference",
         "its {kind} names {target!r}, but the row of that id is another node",
         "Refer to the node that stands in the row, or rename one of them with .named(...)",
-        'Flow("foreign", start.to(other.named("finish")), finish)',
-        'Flow("same", start.to(finish), finish)',
+        'Flow("foreign", choose.to(a=other.named("finish"), b=finish), finish)',
+        'Flow("same", choose.to(a=finish, b=finish), finish)',
     ),
     ProblemKind(
         "routed_reference",
         "its {kind} refers to {target!r} with routes or settings of its own",
         "Refer to the bare node, and write its routes and settings in its own row",
-        'Flow("routed", start.to(finish.using(timeout=1)), finish)',
-        'Flow("bare", start.to(finish), finish.using(timeout=1))',
+        'Flow("routed", choose.to(a=finish.using(timeout=1), b=finish), finish)',
+        'Flow("bare", choose.to(a=finish, b=finish), finish.using(timeout=1))',
     ),
     ProblemKind(
         "missing_annotation",
@@ -110,7 +110,7 @@ _KINDS = (
     ProblemKind(
         "label_without_route",
         "no route for the label {label!r}",
-        "Add it to the row: .to({label}=...)",
+        "Add it to the row: .to({route})",
         'Flow("half", choose.to(a=finish), finish)',
         'Flow("full", choose.to(a=finish, b=finish), finish)',
     ),
@@ -139,8 +139,8 @@ _KINDS = (
         "duplicate_route",
         "two routes for {what}",
         "Keep one of them",
-        'Flow("both", start.to(finish).to(other), finish, other)',
-        'Flow("one", start.to(finish).on_error(other), finish, other)',
+        'Flow("both", start.to(finish).to(finish), finish)',
+        'Flow("one", start.to(finish), finish)',
     ),
     ProblemKind(
         "unreachable",
@@ -159,7 +159,7 @@ _KINDS = (
     ProblemKind(
         "unpaid_cycle",
         "a cycle that no round is paid for: {cycle} (the part without a round boundary has {size})",
-        "{remedy}",
+        "Set starts_round=True on {payers}",
         'Flow("free", start.to(ask), ask.to(choose), choose.to(a=ask, b=finish), finish)',
         'Flow("paid", start.to(ask), ask.to(choose), choose.to(a=start, b=finish), finish)',
     ),
@@ -188,7 +188,7 @@ _KINDS = (
         "enter_without_leave",
         "{given}= is given without {absent}=",
         "Give both, or neither to share the state",
-        'Flow("half", inner.as_node("inner", state=State, enter=into))',
+        'Flow("half", inner.as_node("inner", state=State, enter=into).to(finish), finish)',
         'Flow("both", inner.as_node("inner", state=State, enter=into, leave=back).to(finish), finish)',
     ),
     ProblemKind(
@@ -204,6 +204,13 @@ _KINDS = (
         "Make leave take the flow's state and every result that the embedded flow completes with",
         'Flow("out", inner.as_node("inner", state=State, enter=into, leave=wrong_back).to(finish), finish)',
         'Flow("out", inner.as_node("inner", state=State, enter=into, leave=back).to(finish), finish)',
+    ),
+    ProblemKind(
+        "async_function",
+        "{function} is an async function, but it is called without waiting",
+        "Make {function} a plain function, and do in a node what has to wait",
+        'Flow("waits", inner.as_node("inner", state=State, enter=slow_into, leave=back).to(finish), finish)',
+        'Flow("plain", inner.as_node("inner", state=State, enter=into, leave=back).to(finish), finish)',
     ),
     ProblemKind(
         "retry_on_composite",
