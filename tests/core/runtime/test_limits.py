@@ -342,6 +342,13 @@ async def test_time_that_runs_out_in_a_visit_fails_the_run_and_drops_the_visit(a
     assert result.trace[0].failure is not None
 
 
+async def test_time_that_ran_out_takes_no_route_whatever_the_node_makes_of_it() -> None:
+    last = ends(Note)
+    flow = Flow("f", does(swallows_and_raises, "slow", Note).to(last).on_error(last), last)
+    result = await flow.run(Note(), budget=Budget(seconds=0.02), check=False)
+    assert [visit.kind for visit in result.trace] in (["unfinished"], ["failed"])
+
+
 @pytest.mark.parametrize("fails", [True, False])
 async def test_time_that_ran_out_while_nobody_looked_ends_the_run_before_the_next_step(fails: bool) -> None:
     clock = HandClock()
