@@ -46,7 +46,7 @@ def gap(item: Item, quoted: Sequence[Evidence], said: str, found: Sequence[Evide
     """
     main = [one for one in quoted if one.where == quoted[0].where]
     covered = _covered(item, main)
-    named = " ".join(f"{one.source} {one.where} {one.text.partition(chr(10))[0]}" for one in main)
+    named = " ".join(f"{one.source} {one.where} {heading(one)}" for one in main)
     strange = [term for term, weight in item.weights.items() if weight >= _RARE and term not in terms(named)]
     if absent := [name for name in item.absent if not item.packages or not _speaks(name, item, covered)]:
         return f"{' and '.join(absent)} {'is' if len(absent) == 1 else 'are'} not installed here"

@@ -13,6 +13,7 @@ from .likeness import covering, share
 from .question import Item
 
 _FIRST, _NEXT, _ALL, _LEAST = 65, 36, 105, 15  # words
+_BREAK = "\n"
 _MOST = 5  # passages
 _SAME, _OTHER = 0.65, 0.82  # how well a passage must fit beside the first: about the same thing, about another
 _LONG = 45
@@ -48,14 +49,14 @@ def quote(item: Item, evidence: Sequence[Evidence]) -> Quote | None:
 
 
 def heading(evidence: Evidence) -> str:
-    """How a quote of some evidence begins: with its title, as one phrase."""
-    return evidence.text.partition("\n")[0].replace(": ", ", ", 1)
+    """How a quote of some evidence begins: with its title."""
+    return f"{evidence.text.partition(_BREAK)[0]} \N{EM DASH} "
 
 
 def _kept(item: Item, evidence: Sequence[Evidence]) -> Iterator[Evidence]:
     best = 0.0
     for passage in evidence:
-        title, _, text = passage.text.partition("\n")
+        title, _, text = passage.text.partition(_BREAK)
         fit, _ = fitting(passage.where, title, text, item)
         best = best or fit
         if fit >= best * (_SAME if passage.where == evidence[0].where else _OTHER):
@@ -64,8 +65,7 @@ def _kept(item: Item, evidence: Sequence[Evidence]) -> Iterator[Evidence]:
 
 def _from(item: Item, passage: Evidence, room: int) -> str:
     """The best sentences of a passage in their order, with what they are about in front."""
-    head = heading(passage)
-    text = passage.text.partition("\n")[2]
+    head, text = heading(passage), passage.text.partition(_BREAK)[2]
     units = [unit for unit in _units(text, item) if unit]
     words = len(head.split())
     chosen: list[int] = []
@@ -74,7 +74,7 @@ def _from(item: Item, passage: Evidence, room: int) -> str:
         if words + size <= room or (not chosen and words + size <= room * 1.6):
             chosen.append(at)
             words += size
-    return f"{head}: {' … '.join(_runs(units, sorted(chosen)))}" if chosen else ""
+    return head + " … ".join(_runs(units, sorted(chosen))) if chosen else ""
 
 
 def _runs(units: Sequence[str], chosen: Sequence[int]) -> Iterator[str]:

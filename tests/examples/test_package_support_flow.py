@@ -57,8 +57,8 @@ async def test_an_answer_is_quoted_with_its_places_in_one_round(flow: Support) -
     result = await ask(flow, "How long does it take to dim a lampworks Lamp by default?")
     assert line(result) == [
         {
-            "text": "Lamp.dim, seconds: float = 2.5: how long the dimming takes\n"
-            "Lamp.dim: dim(seconds: float = 2.5) Turn the lamp down slowly.",
+            "text": "Lamp.dim: seconds: float = 2.5 \N{EM DASH} how long the dimming takes\n"
+            "Lamp.dim \N{EM DASH} dim(seconds: float = 2.5) Turn the lamp down slowly.",
             "citations": [{"package": "lampworks", "where": "lampworks.Lamp.dim"}],
             "status": "answered",
         }
@@ -153,7 +153,7 @@ async def test_a_repair_puts_the_failing_thing_aside(library: Library) -> None:
     draft = ItemDraft(item_id="1", text="x", citations=(Citation(source="lampworks", where="a"),))
     quoting = Quoting(lambda: library)
     (redone,) = await quoting.repair([item], {"1": draft}, {"1": ["too little"]})
-    assert redone.text == "Lamp, colour: The colour of the glow."
+    assert redone.text == "Lamp: colour \N{EM DASH} The colour of the glow."
     assert await quoting.repair([item], {}, {"1": ["missing"]}) == []
     assert quoting.check(item, redone) == []
     assert quoting.check(item, draft) == ["nothing of its evidence is quoted"]

@@ -10,7 +10,7 @@ from examples.package_support.guard import refusal
 from examples.package_support.library import Library, open_library
 from examples.package_support.likeness import covering, joined, share
 from examples.package_support.question import Item, Reader
-from examples.package_support.quote import quote
+from examples.package_support.quote import heading, quote
 from tests.examples.package_support_site import furnish
 
 from flowcore_answering import Evidence
@@ -135,12 +135,13 @@ def test_a_quote_stands_in_the_text_word_for_word(library: Library) -> None:
     quoted = quote(item, found)
     assert quoted is not None
     said = quoted.text.splitlines()
-    assert said[0] == "Lamp, limit: int = 40: the highest level that is allowed"
+    assert said[0] == "Lamp: limit: int = 40 \N{EM DASH} the highest level that is allowed"
     assert len(said) == len(quoted.evidence) <= 5
     for line, passage in zip(said, quoted.evidence, strict=True):
         title, _, text = passage.text.partition("\n")
-        assert line.startswith(title.replace(": ", ", ", 1))
-        assert line.removeprefix(title.replace(": ", ", ", 1)).removeprefix(": ").split(" … ")[-1][:20] in text
+        assert line.startswith(heading(passage))
+        assert heading(passage).startswith(title)
+        assert line.removeprefix(heading(passage)).split(" … ")[-1][:20] in text
 
 
 def test_nothing_is_quoted_from_nothing(reader: Reader) -> None:
