@@ -139,5 +139,5 @@ async def test_a_dataclass_state_with_a_value_that_does_not_fit_is_refused() -> 
     class Wrong:
         number: int = 0
 
-    with pytest.raises(ContractError, match="Wrong.number does not fit"):
+    with pytest.raises(ContractError, match=r"Wrong\.number does not fit"):
         await chain(Wrong, lambda step: None).run(Wrong([1]), check=False)  # type: ignore[arg-type]

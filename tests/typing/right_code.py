@@ -1,0 +1,263 @@
+"""Code of users that is right: both type checkers take every line and infer what stands in `assert_type`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import wraps
+from typing import Literal, Never, TypeVar, assert_type
+
+from pydantic import BaseModel
+
+from flowcore import (
+    Budget,
+    Complete,
+    Continue,
+    Failure,
+    Flow,
+    Node,
+    Retry,
+    Run,
+    RunResult,
+    Scope,
+    Step,
+    Usage,
+    current_scope,
+    node,
+    result_of,
+)
+from flowcore.events import Event
+
+
+class Ticket(BaseModel):
+    question: str
+    draft: str = ""
+
+
+@dataclass
+class Parcel:
+    weight: float = 0.0
+
+
+class Reply(BaseModel):
+    text: str
+
+
+class Model:
+    async def write(self, question: str) -> str:
+        return question
+
+
+class Store(Model):
+    def save(self, text: str) -> None: ...
+
+
+# ---- Nodes are of the types that their annotations say ------------------------------------------------------
+
+
+@node(starts_round=True, description="Writes a draft.")
+async def draft(step: Step[Ticket, Model]) -> Continue:
+    step.state.draft = await step.deps.write(step.state.question)
+    return Continue()
+
+
+@node
+async def check(step: Step[Ticket]) -> Continue[Literal["good", "poor"]]:
+    length = len(step.state.draft)
+    return Continue("good" if length > 20 else "poor", why={"length": length})
+
+
+@node
+def deliver(step: Step[Ticket, Store]) -> Complete[Reply]:
+    step.deps.save(step.state.draft)
+    return Complete(Reply(text=step.state.draft))
+
+
+@node
+async def apologise(step: Step[Ticket]) -> Complete[Reply]:
+    assert_type(step.error, Failure | None)
+    return Complete(Reply(text=f"Sorry: {step.error}"))
+
+
+@node(id="either", effects=True, writes=("draft",))
+async def either(step: Step[Ticket]) -> Continue[Literal["again"]] | Complete[Reply]:
+    if step.visit < 3:
+        return Continue("again")
+    return Complete(Reply(text=""))
+
+
+assert_type(draft, Node[Ticket, Model, None, Never])
+assert_type(check, Node[Ticket, object, Literal["good", "poor"], Never])
+assert_type(deliver, Node[Ticket, Store, Never, Reply])
+assert_type(either, Node[Ticket, object, Literal["again"], Reply])
+assert_type(check.to(good=deliver, poor=draft), Node[Ticket, object, Literal["good", "poor"], Never])
+assert_type(check.to({"good": deliver}, poor=draft), Node[Ticket, object, Literal["good", "poor"], Never])
+assert_type(draft.to(check).using(timeout=20, retry=Retry(attempts=3)), Node[Ticket, Model, None, Never])
+assert_type(deliver.on_error(apologise, ValueError).named("other"), Node[Ticket, Store, Never, Reply])
+assert_type(
+    draft.to(check).using(timeout=None, max_visits=2).over_limit(apologise), Node[Ticket, Model, None, Never]
+)
+
+
+# ---- Flows -------------------------------------------------------------------------------------------------
+
+triage = Flow(
+    "triage",
+    draft.to(check).using(timeout=20, retry=Retry(attempts=3)).on_error(apologise, TimeoutError).on_error(None),
+    check.to(good=deliver, poor=draft),
+    deliver,
+    apologise,
+    on_error=apologise,
+    node_timeout=30,
+)
+assert_type(triage, Flow[Ticket, Store, Reply])
+
+several: Flow[Ticket, object, Reply | str]
+
+
+@node
+async def as_text(step: Step[Ticket]) -> Complete[str]:
+    return Complete(step.state.draft)
+
+
+several = Flow("several", check.to(good=apologise, poor=as_text), apologise, as_text)
+
+
+async def runs() -> None:
+    ticket = Ticket(question="why")
+    assert_type(await triage.run(ticket, deps=Store(), budget=Budget(rounds=5, seconds=30)), Reply)
+    assert_type(await triage.run(ticket, deps=Store(), check=False), RunResult[Reply])
+    assert_type(await several.run(ticket), Reply | str)
+    assert_type(several.run_sync(ticket), Reply | str)
+    assert_type(several.run_sync(ticket, check=False), RunResult[Reply | str])
+    assert_type(await several.run(ticket, deps="whatever", deadline=datetime.now(UTC)), Reply | str)
+    result = await triage.run(ticket, deps=Store(), check=False, observers=[watch, watch_slowly])
+    assert_type(result.value, Reply | None)
+    assert_type(result.failure, Failure | None)
+    assert_type(result.usage, Usage)
+    if result.status == "completed":
+        print(result.trace.path)  # noqa: T201
+    async with triage.start(ticket, deps=Store()) as run:
+        assert_type(run, Run[Reply])
+        async for event in run.events():
+            assert_type(event, Event)
+        assert_type(await run.wait(), RunResult[Reply])
+        assert_type(await run.result(), Reply)
+        await run.cancel("user")
+
+
+def watch(event: Event) -> None: ...
+
+
+async def watch_slowly(event: Event) -> None: ...
+
+
+def explains(error: Exception) -> str:
+    return result_of(error).status
+
+
+# ---- Composing ---------------------------------------------------------------------------------------------
+
+
+def pack(ticket: Ticket) -> Parcel:
+    return Parcel(weight=float(len(ticket.question)))
+
+
+def unpack(draft: Ticket, result: float) -> Continue[Literal["light", "heavy"]]:
+    draft.draft = str(result)
+    return Continue("light" if result < 1 else "heavy")
+
+
+def to_nothing(deps: Model) -> None: ...
+
+
+@node
+async def weigh(step: Step[Parcel]) -> Complete[float]:
+    return Complete(step.state.weight)
+
+
+weighing = Flow("weighing", weigh)
+posted = weighing.as_node("posted", state=Ticket, enter=pack, leave=unpack, budget=Budget(rounds=2))
+assert_type(posted, Node[Ticket, object, Literal["light", "heavy"], Never])
+assert_type(weighing.as_node("shared"), Node[Parcel, object, None, Never])
+assert_type(
+    weighing.as_node("with_deps", state=Ticket, enter=pack, leave=unpack, deps=to_nothing),
+    Node[Ticket, Model, Literal["light", "heavy"], Never],
+)
+around = Flow("around", posted.to(light=apologise, heavy=deliver), apologise, deliver)
+assert_type(around, Flow[Ticket, Store, Reply])
+assert_type(triage.replace(check=check), Flow[Ticket, Store, Reply])
+
+
+# ---- Nodes that are made ------------------------------------------------------------------------------------
+
+StateT = TypeVar("StateT", bound=BaseModel)
+
+
+def clear(kind: type[StateT]) -> Node[StateT, object, None, Never]:
+    """A node for several state types is made by a function of the type."""
+
+    async def clearing(step: Step[StateT]) -> Continue:
+        return Continue()
+
+    return node(id=f"clear_{kind.__name__}")(clearing)
+
+
+assert_type(clear(Ticket), Node[Ticket, object, None, Never])
+
+
+def kit(write: Callable[[str], Awaitable[str]], steps: Sequence[str] = ()) -> Flow[Ticket, object, Reply]:
+    """A kit is a function that returns a flow."""
+
+    @node
+    async def begin(step: Step[Ticket]) -> Continue:
+        step.state.draft = await write(step.state.question)
+        return Continue()
+
+    return Flow("kit", begin.to(apologise), apologise)
+
+
+assert_type(kit(Model().write).as_node("kit"), Node[Ticket, object, None, Never])
+
+
+class Agent:
+    """A method may be a node."""
+
+    async def act(self, step: Step[Ticket]) -> Complete[Reply]:
+        return Complete(Reply(text=""))
+
+
+assert_type(node(Agent().act), Node[Ticket, object, Never, Reply])
+
+
+def traced(
+    fn: Callable[[Step[Ticket]], Awaitable[Complete[Reply]]],
+) -> Callable[[Step[Ticket]], Awaitable[Complete[Reply]]]:
+    @wraps(fn)
+    async def inner(step: Step[Ticket]) -> Complete[Reply]:
+        return await fn(step)
+
+    return inner
+
+
+@node
+@traced
+async def decorated(step: Step[Ticket]) -> Complete[Reply]:
+    return Complete(Reply(text=""))
+
+
+assert_type(decorated, Node[Ticket, object, Never, Reply])
+
+
+# ---- Budgets and scopes -------------------------------------------------------------------------------------
+
+
+async def pays() -> None:
+    async with Scope(Budget(requests=3)) as scope:
+        assert_type(scope.can_invoke(requests=1, rounds=0), bool)
+        async with current_scope().request() as request:
+            request.used(tokens=10, cost=0.1)
+        scope.charge(tool_calls=1)
+        assert_type(scope.narrow(Budget(tokens=5)), Scope)
+        assert_type(scope.used, Usage)

@@ -1,0 +1,180 @@
+"""Code of users that is wrong: both type checkers refuse every line that is marked, and no other."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel
+
+from flowcore import Budget, Complete, Continue, Flow, Node, Retry, Step, node
+
+
+class Ticket(BaseModel):
+    question: str = ""
+
+
+class Special(Ticket):
+    extra: str = ""
+
+
+class Parcel(BaseModel):
+    weight: int = 0
+
+
+class Model:
+    name: str = ""
+
+
+@node
+async def draft(step: Step[Ticket, Model]) -> Continue:
+    return Continue()
+
+
+@node
+async def check(step: Step[Ticket]) -> Continue[Literal["good", "poor"]]:
+    return Continue("good")
+
+
+@node
+async def deliver(step: Step[Ticket]) -> Complete[str]:
+    return Complete(step.state.question)
+
+
+@node
+async def weigh(step: Step[Parcel]) -> Complete[int]:
+    return Complete(step.state.weight)
+
+
+@node
+async def special(step: Step[Special]) -> Complete[str]:
+    return Complete(step.state.extra)
+
+
+# ---- In a node ---------------------------------------------------------------------------------------------
+
+
+@node
+async def wrong_label(step: Step[Ticket]) -> Continue[Literal["good"]]:
+    return Continue("god")  # type: ignore[arg-type]  # pyright: ignore[reportReturnType]
+
+
+@node
+async def wrong_result(step: Step[Ticket]) -> Complete[int]:
+    return Complete("one")  # type: ignore[arg-type]  # pyright: ignore[reportReturnType]
+
+
+@node
+async def nothing(step: Step[Ticket]) -> Continue:
+    return None  # type: ignore[return-value]  # pyright: ignore[reportReturnType]
+
+
+@node
+async def no_field(step: Step[Ticket]) -> Continue:
+    step.state.missing = 1  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
+    step.state.question = 1  # type: ignore[assignment]  # pyright: ignore[reportAttributeAccessIssue]
+    return Continue()
+
+
+@node
+async def no_deps(step: Step[Ticket]) -> Continue:
+    step.deps.name  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+    return Continue()
+
+
+@node  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType, reportCallIssue, reportUntypedFunctionDecorator]
+async def plain_value(step: Step[Ticket]) -> str:
+    return "good"
+
+
+@node  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType, reportCallIssue, reportUntypedFunctionDecorator]
+async def no_step(ticket: Ticket) -> Continue:
+    return Continue()
+
+
+@node  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType, reportCallIssue, reportUntypedFunctionDecorator]
+async def two_arguments(step: Step[Ticket], other: int) -> Continue:
+    return Continue()
+
+
+@node(starts_rounds=True)  # type: ignore[call-overload, untyped-decorator]  # pyright: ignore[reportCallIssue, reportUntypedFunctionDecorator]
+async def wrong_option(step: Step[Ticket]) -> Continue:
+    return Continue()
+
+
+# ---- In a row ----------------------------------------------------------------------------------------------
+
+draft.to(weigh)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+draft.to(special)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+draft.to(good=deliver)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+check.to(deliver)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+check.to(good=weigh, poor=draft)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+check.to({"good": weigh})  # type: ignore[dict-item]  # pyright: ignore[reportArgumentType]
+draft.to("check")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+draft.to(check).on_error(weigh)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+draft.to(check).on_error(deliver, KeyError())  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+draft.to(check).on_error(deliver, KeyboardInterrupt)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+draft.to(check).over_limit(weigh)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+draft.using(timeout="20")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+draft.using(retry=3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+draft.using(retires=Retry())  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+draft.named(3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+# ---- In a flow ---------------------------------------------------------------------------------------------
+
+Flow("f", draft.to(check), weigh)  # type: ignore[misc]  # pyright: ignore[reportArgumentType]
+Flow("f", deliver, special)  # type: ignore[misc]  # pyright: ignore[reportArgumentType]
+Flow("f", deliver, on_error=weigh)  # type: ignore[misc]  # pyright: ignore[reportArgumentType]
+Flow("f", "deliver")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+Flow(deliver)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+triage = Flow("triage", draft.to(check), check.to(good=deliver, poor=draft), deliver)
+
+
+def counts(number: int) -> None: ...
+
+
+async def runs() -> None:
+    await triage.run(Ticket())  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+    await triage.run(Ticket(), deps="model")  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType]
+    await triage.run(Parcel(), deps=Model())  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType]
+    await triage.run({"question": ""}, deps=Model())  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType]
+    await triage.run(Ticket(), deps=Model(), budgt=Budget())  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+    await triage.run(Ticket(), deps=Model(), budget=5)  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType]
+    triage.run_sync(Ticket(), deps=Model(), budgt=Budget())  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+    triage.run_sync(Ticket())  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+    counts(await triage.run(Ticket(), deps=Model()))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    result = await triage.run(Ticket(), deps=Model(), check=False)
+    result.value.upper()  # type: ignore[union-attr]  # pyright: ignore[reportOptionalMemberAccess]
+    result.status = "completed"  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
+    triage.name = "other"  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
+
+
+# ---- Composing ---------------------------------------------------------------------------------------------
+
+
+def pack(ticket: Ticket) -> Parcel:
+    return Parcel()
+
+
+def pack_text(ticket: Ticket) -> str:
+    return ""
+
+
+def unpack(ticket: Ticket, result: int) -> Continue:
+    return Continue()
+
+
+def unpack_text(ticket: Ticket, result: str) -> Continue:
+    return Continue()
+
+
+def unpack_to_none(ticket: Ticket, result: int) -> None: ...
+
+
+weighing = Flow("weighing", weigh)
+weighing.as_node("w", state=Ticket, enter=pack_text, leave=unpack)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+weighing.as_node("w", state=Ticket, enter=pack, leave=unpack_text)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+weighing.as_node("w", state=Ticket, enter=pack, leave=unpack_to_none)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+weighing.as_node("w", state=Ticket, enter=pack)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+weighing.as_node("w", state=Ticket)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+shared: Node[Ticket, object, None, str] = weighing.as_node("w")  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType]
