@@ -17,7 +17,7 @@ from typing import Any, Literal, Never
 import networkx as nx
 from hypothesis import strategies as st
 
-from flowcore import Complete, Continue, Flow, Node, Step, node
+from flowcore import Budget, Complete, Continue, Flow, Node, Step, node
 
 from .problem_examples import State
 
@@ -36,6 +36,7 @@ class NodeSpec:
     over_limit: int | None = None
     inner: FlowSpec | None = None
     shared: bool = False
+    has_budget: bool = False
 
 
 ALONE: dict[str, Any] = {"outcomes": {}, "completes": True, "errors": (), "over_limit": None, "shared": False}
@@ -45,6 +46,7 @@ ALONE: dict[str, Any] = {"outcomes": {}, "completes": True, "errors": (), "over_
 class FlowSpec:
     nodes: tuple[NodeSpec, ...]
     default: int | None = None
+    finish: int | None = None
 
 
 @dataclass(frozen=True)
@@ -63,17 +65,18 @@ class Verdict:
 def flow_specs(draw: st.DrawFn, depth: int = 2) -> FlowSpec:
     size = draw(st.sampled_from([1, 2, 3, 4, 5, 6] if depth == 2 else [1, 2, 3]))
     default = draw(st.none() | st.integers(0, size - 1))
-    return FlowSpec(tuple(draw(node_specs(number, size, depth)) for number in range(size)), default)
+    finish = draw(st.none() | st.none() | st.integers(0, size - 1))
+    return FlowSpec(tuple(draw(node_specs(number, size, depth)) for number in range(size)), default, finish)
 
 
 @st.composite
 def node_specs(draw: st.DrawFn, number: int, size: int, depth: int) -> NodeSpec:
     target = st.just((number + 1) % size) | st.integers(0, size - 1)
     labels: tuple[str, ...] = draw(st.sampled_from([("",), ("",), (), ("a",), ("a", "b"), LABELS]))
-    inner, shared = None, False
+    inner, shared, has_budget = None, False, False
     if depth and draw(st.sampled_from([True, False, False])):
         inner = mended(draw(flow_specs(depth - 1)))
-        shared = draw(st.booleans())
+        shared, has_budget = draw(st.booleans()), draw(st.booleans())
     rounds = [False, False, None, True] if number == 0 and depth < 2 else [None, None, True, False]
     kinds = draw(st.lists(st.sampled_from(list(ERRORS)), max_size=2, unique=True))
     return NodeSpec(
@@ -84,6 +87,7 @@ def node_specs(draw: st.DrawFn, number: int, size: int, depth: int) -> NodeSpec:
         over_limit=draw(st.none() | st.none() | target),
         inner=inner,
         shared=shared,
+        has_budget=has_budget,
     )
 
 
@@ -100,8 +104,11 @@ def mended(spec: FlowSpec) -> FlowSpec:
         )
         for number, item in enumerate(spec.nodes)
     )
-    better = FlowSpec(nodes, spec.default)
-    return better if is_sound(better) else FlowSpec((replace(nodes[0], **ALONE),))
+    for finish in (spec.finish, None):
+        better = FlowSpec(nodes, spec.default, finish)
+        if is_sound(better):
+            return better
+    return FlowSpec((replace(nodes[0], **ALONE),))
 
 
 # ---- The flow of a spec ------------------------------------------------------------------------------------
@@ -110,7 +117,8 @@ def mended(spec: FlowSpec) -> FlowSpec:
 def build(spec: FlowSpec, name: str = "random") -> Flow[Any, Any, Any]:
     bare = [make_node(item, f"n{number}") for number, item in enumerate(spec.nodes)]
     rows = [make_row(item, bare[number], bare) for number, item in enumerate(spec.nodes)]
-    return Flow(name, *rows, on_error=None if spec.default is None else bare[spec.default])
+    default, finish = (None if number is None else bare[number] for number in (spec.default, spec.finish))
+    return Flow(name, *rows, on_error=default, finish=finish)
 
 
 def outcome_hint(item: NodeSpec) -> Any:
@@ -127,8 +135,9 @@ def make_node(item: NodeSpec, name: str) -> Node[Any, Any, Any, Any]:
         function.__annotations__["return"] = outcome_hint(item)
         return node(starts_round=item.starts_round, id=name)(function)
     flow = build(item.inner, "inner")
+    budget = Budget() if item.has_budget else None
     if item.shared:
-        return flow.as_node(name)
+        return flow.as_node(name, budget=budget)
 
     def enter(state: State) -> State:
         return state
@@ -136,7 +145,7 @@ def make_node(item: NodeSpec, name: str) -> Node[Any, Any, Any, Any]:
     def leave(draft: State, result: str) -> Any: ...
 
     leave.__annotations__["return"] = outcome_hint(item)
-    return flow.as_node(name, state=State, enter=enter, leave=leave)
+    return flow.as_node(name, state=State, enter=enter, leave=leave, budget=budget)
 
 
 def make_row(item: NodeSpec, row: Any, bare: list[Node[Any, Any, Any, Any]]) -> Any:
@@ -179,6 +188,8 @@ def unfolded(spec: FlowSpec, place: str = "") -> nx.DiGraph[str]:
             graph.add_edge(f"{at}:door", f"{at}:error")
             graph.add_edge(f"{at}:door", f"{at}/n0:door")
             graph.add_edge(f"{at}/:end", f"{at}:outcome")
+            if item.has_budget and item.inner.finish is not None:
+                graph.add_edge(f"{at}:door", f"{at}/n{item.inner.finish}:door")
         if item.completes:
             graph.add_edge(f"{at}:outcome", f"{place}:end")
     for source, words, target in declared_edges(spec):
@@ -195,7 +206,7 @@ def verdict(spec: FlowSpec) -> Verdict:
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(ids)
     graph.add_edges_from((ids[source], ids[target]) for source, _, target in declared_edges(spec))
-    entries = {ids[0]} if spec.default is None else {ids[0], ids[spec.default]}
+    entries = {ids[number] for number in (0, spec.default, spec.finish) if number is not None}
     ends = {ids[number] for number, item in enumerate(spec.nodes) if item.completes}
     found: Counter[tuple[str, str]] = Counter()
     for id in ids:
@@ -203,6 +214,9 @@ def verdict(spec: FlowSpec) -> Verdict:
             found["unreachable", id] += 1
         if not any(nx.has_path(graph, id, end) for end in ends):
             found["dead_end", id] += 1
+    if spec.finish is not None:
+        cycles = (cycle for cycle in nx.simple_cycles(graph) if nx.has_path(graph, ids[spec.finish], cycle[0]))
+        found["finish_cycle", "random"] += any(True for _ in cycles)
     parts = unpaid_parts(spec)
     found["unpaid_cycle", "random"] += len(parts)
     return Verdict(+found, parts)
