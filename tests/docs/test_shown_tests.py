@@ -38,5 +38,5 @@ def test_the_tests_of_the_guide_pass_and_its_snapshot_holds(tmp_path: Path) -> N
     (tmp_path / "test_page.py").write_text(module_of("docs/how-to/test-a-flow.md"), "utf-8")
     assert "1 snapshot generated" in run_pytest(tmp_path, "--snapshot-update")
     printed = run_pytest(tmp_path)
-    assert "8 passed" in printed
+    assert "15 passed" in printed
     assert "1 snapshot passed" in printed
