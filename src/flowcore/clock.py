@@ -39,6 +39,10 @@ class Loop(Protocol):
         """Run `work` in a task of its own that nobody waits for, with a copy of the current context."""
         ...
 
+    def is_cancelling(self) -> bool:
+        """Return whether the current task was asked to end. False where a cancellation comes from elsewhere."""
+        ...
+
     def cancellation(self) -> BaseException:
         """Return the exception with which this kind of loop tells a task that it is cancelled."""
         ...

@@ -7,6 +7,7 @@
     ├── RunCancelled          a run ended because somebody asked it to
     ├── RunFailed             a run failed in another process: carries the failure as data
     ├── NodeTimeout           a visit took longer than its node may
+    ├── NodeCancelled         a node awaited something that somebody else cancelled
     ├── RenderError           a picture cannot be drawn
     └── TargetError           a target on the command line does not lead to a flow
 
@@ -26,6 +27,7 @@ __all__ = [
     "Failure",
     "FlowError",
     "FlowcoreError",
+    "NodeCancelled",
     "NodeTimeout",
     "Problem",
     "RenderError",
@@ -150,17 +152,34 @@ class RunFailed(FlowcoreError):
 
 
 class NodeTimeout(FlowcoreError, TimeoutError):
-    """Raised when an attempt of a node took longer than its `timeout` (seconds). Error routes take it."""
+    """Raised when an attempt of a node took longer than its `timeout` (seconds). Error routes take it.
+
+    `scope_id` names the scope that a sub-flow's timeout makes: nothing inside it can route its own timeout.
+    """
 
     code: ClassVar[str] = "node_timeout"
 
-    def __init__(self, path: str, seconds: float) -> None:
+    def __init__(self, path: str, seconds: float, *, scope_id: int = 0) -> None:
         self.path = path
         self.seconds = seconds
+        self.scope_id = scope_id
         super().__init__(path, seconds)
 
     def __str__(self) -> str:
         return f"{self.path} took longer than its timeout of {self.seconds:g} s"
+
+
+class NodeCancelled(FlowcoreError):
+    """Raised when a node lets out a cancellation that nobody asked of the run: what it awaited was cancelled."""
+
+    code: ClassVar[str] = "node_cancelled"
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        super().__init__(path)
+
+    def __str__(self) -> str:
+        return f"{self.path} awaited something that somebody else cancelled"
 
 
 class RenderError(FlowcoreError):

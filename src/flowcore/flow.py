@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, Never, Unpack, overload
@@ -20,6 +21,7 @@ from .graph import (
     Subflow,
     build_plan,
     check_plan,
+    parameter_names,
     plan_data,
     plan_graph,
     plan_signature,
@@ -114,6 +116,9 @@ class Flow(Generic[StateT, DepsT, ResultT]):
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"flow {self.name!r} cannot be changed: make another one")
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"flow {self.name!r} cannot be changed: make another one")
+
     @property
     def name(self) -> str:
         """The flow's name."""
@@ -144,9 +149,9 @@ class Flow(Generic[StateT, DepsT, ResultT]):
         """A short hash of everything declared: equal for equal declarations, in every process."""
         return plan_signature(self._plan)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the declared flow as JSON-ready data."""
-        return plan_data(self._plan)
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return the declared flow as JSON text: nodes and routes in the order of the rows, sub-flows inside."""
+        return json.dumps(plan_data(self._plan), indent=indent, ensure_ascii=False)
 
     def __repr__(self) -> str:
         return f"<flow {self.name}: {len(self._plan.nodes)} nodes>"
@@ -370,11 +375,11 @@ class Flow(Generic[StateT, DepsT, ResultT]):
 def _leave_signature(plan: Plan, state: Any, leave: Any, deps: Any) -> Signature:
     wanted: Any = object
     if deps is not None:
-        hints = read_hints(deps, {}, _first_names(deps, 1))
+        hints = read_hints(deps, {}, parameter_names(deps)[:1])
         wanted = next(iter(hints.values()), object) if isinstance(hints, dict) else object
     if leave is None:
         return Signature(Any if state is None else state, wanted, plain=True)
-    hints = read_hints(leave, {}, (*_first_names(leave, 1), "return"))
+    hints = read_hints(leave, {}, (*parameter_names(leave)[:1], "return"))
     if isinstance(hints, str):
         return Signature(state, wanted, fault=hints)
     if "return" not in hints:
@@ -383,8 +388,3 @@ def _leave_signature(plan: Plan, state: Any, leave: Any, deps: Any) -> Signature
     if state is None:
         state = next((hint for name, hint in hints.items() if name != "return"), Any)
     return Signature(state, wanted, read.labels, read.plain, read.results, read.fault)
-
-
-def _first_names(fn: Any, count: int) -> tuple[str, ...]:
-    code = getattr(fn, "__code__", None)
-    return tuple(code.co_varnames[: min(count, code.co_argcount)]) if code is not None else ()

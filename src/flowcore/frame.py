@@ -13,7 +13,7 @@ class Frame:
     The path of a frame is made only when it is read: `answer#1` for the walk inside the first visit of `answer`.
     """
 
-    __slots__ = ("flow", "node", "number", "parent", "rounds", "visits")
+    __slots__ = ("finish", "flow", "node", "number", "parent", "rounds", "visits")
 
     def __init__(self, flow: str, parent: Frame | None = None, node: str = "", number: int = 0) -> None:
         self.flow = flow
@@ -22,6 +22,7 @@ class Frame:
         self.number = number
         self.visits: dict[str, int] = {}
         self.rounds = 0
+        self.finish: tuple[str, int, str] | None = None
 
     @property
     def path(self) -> str:

@@ -86,6 +86,13 @@ class Run(Generic[ResultT]):
             given, name = type_name(type(state)), type_name(wanted)
             raise ContractError(f"flow {plan.name!r} wants a state of type {name}, not {given}")
         _check_deps(plan, deps)
+        _check_kind("budget", budget, Budget)
+        _check_kind("deadline", deadline, datetime)
+        if deadline is not None and deadline.tzinfo is None:
+            raise ValueError("deadline has no time zone: give an aware datetime, such as datetime.now(UTC) + ...")
+        for observer in observers:
+            if not callable(observer):
+                raise TypeError(f"observers={observer!r}: give functions of one event")
         _check_seconds("grace", grace)
         _check_seconds("cancel_when_unwatched", cancel_when_unwatched)
         self._plan = plan
@@ -95,8 +102,8 @@ class Run(Generic[ResultT]):
         self._outer = _inside.get()
         self._shape = shape_of(state.__class__)
         self._values = self._shape.values(state)
-        self._scope = Scope(budget, parent=scope_variable.get(None), reserve=plan.reserve)
-        self._seconds = _seconds(self._scope.budget, deadline, self._clock)
+        self._budget = budget if budget is not None else Budget()
+        self._deadline = deadline
         self._observers = tuple(observers)
         self._deps = deps
         self.run_id = run_id if run_id is not None else uuid.uuid4().hex
@@ -113,8 +120,10 @@ class Run(Generic[ResultT]):
         if self._begun:
             raise ContractError("this run has begun already: flow.start(...) makes another one")
         self._begun = True
-        now = self._clock.monotonic()
-        self._scope.start(now, None if self._seconds is None else self._seconds - self._plan.reserve.seconds)
+        reserve = self._plan.reserve
+        self._scope = Scope(self._budget, parent=scope_variable.get(None), reserve=reserve)
+        seconds = _seconds(self._budget, self._deadline, self._clock)
+        self._scope.start(self._clock.monotonic(), seconds, held_back=reserve.seconds)
         self._loop = loop = current_loop()
         self._record = Recorder(self._plan.name, self.run_id, self._scope, self._clock)
         self._finished = anyio.Event()
@@ -141,8 +150,7 @@ class Run(Generic[ResultT]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._ask("user")
-        with anyio.CancelScope(shield=True):
-            await self._finished.wait()
+        await self._wait_whatever_comes()
 
     @property
     def trace(self) -> Trace:
@@ -206,13 +214,22 @@ class Run(Generic[ResultT]):
         except BaseException as error:
             nested: Reason = "parent" if self._outer is not None else "user"
             self._ask("interrupt" if isinstance(error, KeyboardInterrupt) else nested)
+            await self._wait_whatever_comes()
             with anyio.CancelScope(shield=True):
-                await self._finished.wait()
                 await self._let_observers_catch_up(0.0)
             attach_result(error, self._settlement.outcome)
             raise
         await self._let_observers_catch_up(patience)
         return self._settlement.outcome
+
+    async def _wait_whatever_comes(self) -> None:
+        """Return when the run has ended, after the time of grace at most, whoever cancels the caller again."""
+        while not self._finished.is_set():
+            try:
+                with anyio.CancelScope(shield=True):
+                    await self._finished.wait()
+            except anyio.get_cancelled_exc_class():
+                continue
 
     def value(self) -> Any:
         """Return what the ended run completed with, or raise what it ended with."""
@@ -236,7 +253,7 @@ class Run(Generic[ResultT]):
                 loop_ends = isinstance(error, anyio.get_cancelled_exc_class())
                 self._raised = None if loop_ends else error
                 self._ask("shutdown" if loop_ends else "interrupt")
-        if self._asked is not None:
+        if self._asked is not None and self._asked != "shutdown":
             await self._host.threads.idle_within(self._grace, self._clock)
         self._settle(ended)
 
@@ -253,8 +270,14 @@ class Run(Generic[ResultT]):
     def _ask(self, reason: Reason) -> None:
         if self._asked is None and not self._settlement.is_settled:
             self._asked = reason
-            self._host.stopped = True
+            self._refuse()
             self._region.ask()
+
+    def _refuse(self) -> None:
+        """From now on nothing of the run is charged, told or committed."""
+        self._host.stopped = True
+        self._record.refusing = True
+        self._scope.close(self._loop.cancellation)
 
     def _abandon(self) -> None:
         """End the run although its code goes on: it was asked for the whole time of grace."""
@@ -263,7 +286,7 @@ class Run(Generic[ResultT]):
     def _give_up(self, error: Exception, path: str) -> None:
         """End the run as failed: a visit that is out of time did not stop for the whole time of grace."""
         if not self._settlement.is_settled:
-            self._host.stopped = True
+            self._refuse()
             self._settlement.fail(error, path, self._walk.values, self._host.threads.working)
             self._tell_all()
 
@@ -272,6 +295,9 @@ class Run(Generic[ResultT]):
             owner = getattr(listener, "__self__", None)
             if isinstance(owner, EventQueue):
                 owner.close()
+        self._scope.release()
+        if self._unwatched is not None:
+            self._unwatched.cancel()
         self._finished.set()
 
     async def _observe(self, queue: EventQueue, observer: Observer) -> None:
@@ -293,9 +319,14 @@ class Run(Generic[ResultT]):
         if self._unwatched is not None:
             self._unwatched.cancel()
             self._unwatched = None
-        if self._watchers == 0 and self._unwatched_for is not None:
+        if self._watchers == 0 and self._unwatched_for is not None and not self._settlement.is_settled:
             lost: Callable[[], None] = partial(self._ask, "subscriber_lost")
             self._unwatched = self._clock.later(self._unwatched_for, lost, self._loop)
+
+
+def _check_kind(name: str, value: object, kind: type) -> None:
+    if value is not None and not isinstance(value, kind):
+        raise TypeError(f"{name}={value!r}: give a {kind.__name__}")
 
 
 def _check_seconds(name: str, value: object) -> None:
@@ -310,8 +341,6 @@ def _check_seconds(name: str, value: object) -> None:
 def _seconds(budget: Budget, deadline: datetime | None, clock: Clock) -> float | None:
     limits = [] if budget.seconds is None else [float(budget.seconds)]
     if deadline is not None:
-        if deadline.tzinfo is None:
-            raise ValueError("deadline has no time zone: give an aware datetime, such as datetime.now(UTC) + ...")
         limits.append((deadline.astimezone(UTC) - clock.utcnow()).total_seconds())
     return min(limits) if limits else None
 

@@ -54,6 +54,8 @@ def _walk_lines(
         if record.walk_round != shown:
             shown = record.walk_round
             lines.append(f"{indent}round {shown}" if shown else f"{indent}before round 1")
+        if frame is not None and frame.finish is not None and frame.finish[:2] == (record.node, record.number):
+            lines.append(f"{indent}finish, since {frame.finish[2]} ran out")
         lines += _visit_lines(record, inside, printer, f"{indent}  ")
     return lines
 

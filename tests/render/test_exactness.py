@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections import Counter
@@ -104,7 +105,7 @@ class Picture:
 
 def declared(flow: Flow[Any, Any, Any]) -> Picture:
     picture = Picture()
-    describe(flow.to_json(), flow.plan, (), picture)
+    describe(json.loads(flow.to_json()), flow.plan, (), picture)
     return picture
 
 

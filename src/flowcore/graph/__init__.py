@@ -8,7 +8,7 @@ from .function import Function
 from .node import ErrorRoute, Node, NodeDecorator, Route, node
 from .plan import Edge, EdgeKind, Plan, PlanNode
 from .problems import PROBLEMS, ProblemKind
-from .signature import Signature, read_hints, signature_of_outcome
+from .signature import Signature, parameter_names, read_hints, signature_of_outcome
 from .subflow import Subflow
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "build_plan",
     "check_plan",
     "node",
+    "parameter_names",
     "plan_data",
     "plan_graph",
     "plan_signature",

@@ -32,6 +32,11 @@ class AsyncioLoop:
         _tasks.add(task)
         task.add_done_callback(_tasks.discard)
 
+    def is_cancelling(self) -> bool:
+        """Return whether somebody cancelled the current task, and not only what it awaits."""
+        task = asyncio.current_task(self._loop)
+        return task is not None and task.cancelling() > 0
+
     def cancellation(self) -> BaseException:
         """Return asyncio's cancellation."""
         return asyncio.CancelledError("the run has ended")

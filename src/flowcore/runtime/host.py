@@ -119,18 +119,22 @@ class Host(Protocol):
         """Note that a limit was reached outside of a handler, and return that as a failure."""
         ...
 
+    def finishing(self, place: Place, item: PlanNode, dimension: str) -> None:
+        """Note that the walk goes on along its finish path."""
+        ...
+
     def narrowed(self, scope: Scope, budget: Budget, path: str, reserve: Reserve) -> Scope:
         """Return a scope inside `scope` whose time begins now."""
         ...
 
-    async def bounded(
-        self, place: Place, walk: Callable[[], Awaitable[Ended]], late: Callable[[Exception, Failure], Ended]
-    ) -> Ended:
-        """Run a walk within the time of its scope. Out of time it is stopped, and has ended as `late` says."""
+    def timed(self, scope: Scope, seconds: float, path: str) -> Scope:
+        """Return a scope inside `scope` that is only a timeout, which begins now."""
         ...
 
-    async def within(self, place: Place, path: str, seconds: float, walk: Callable[[], Awaitable[Done]]) -> Done:
-        """Run a visit of a composite within its timeout. Out of time it is stopped, and has failed."""
+    async def bounded(
+        self, place: Place, walk: Callable[[], Awaitable[Ended]], values: Callable[[], Values]
+    ) -> Ended:
+        """Run a walk within the time of its scope. Out of time it is stopped, and has failed with `values`."""
         ...
 
     async def breathe(self) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import anyio
 import anyio.lowlevel
 
 from ..clock import Clock, Loop
-from ..errors import BudgetExhausted, ContractError, Failure, NodeTimeout
+from ..errors import BudgetExhausted, ContractError, Failure, NodeCancelled, NodeTimeout
 from ..graph import PlanNode
 from ..outcome import Complete
 from ..scope import Budget, Reserve, Scope
@@ -24,6 +26,7 @@ __all__ = ["InProcessHost"]
 
 _BREATH = 0.003
 """Seconds after which a walk that never waits lets others run."""
+_UNLIMITED = Budget(rounds=None)
 
 
 class InProcessHost:
@@ -41,6 +44,7 @@ class InProcessHost:
         self._grace = grace
         self._monotonic = clock.monotonic
         self._breath = clock.monotonic()
+        self._thread = threading.get_ident()
 
     def control(self, scope: Scope) -> bool:
         """Return whether it is time to let others run. Raises when the run or its time is over."""
@@ -74,44 +78,48 @@ class InProcessHost:
             self.record.exhausted(error, path)
         return as_failure(error, path)
 
+    def finishing(self, place: Place, item: PlanNode, dimension: str) -> None:
+        """Tell that the limit ran out and that the finish path goes on."""
+        self.record.finishing(place.frame, item.id, dimension)
+
     def narrowed(self, scope: Scope, budget: Budget, path: str, reserve: Reserve) -> Scope:
         """Return a scope inside `scope` whose time begins now."""
         inner = scope.narrow(budget, path=path, reserve=reserve)
-        inner.start(self._monotonic(), None if budget.seconds is None else budget.seconds - reserve.seconds)
+        inner.start(self._monotonic(), budget.seconds, held_back=reserve.seconds)
+        return inner
+
+    def timed(self, scope: Scope, seconds: float, path: str) -> Scope:
+        """Return a scope inside `scope` that is only a timeout, which begins now."""
+        inner = scope.narrow(_UNLIMITED, path=path, is_timeout=True)
+        inner.start(self._monotonic(), seconds)
         return inner
 
     async def bounded(
-        self, place: Place, walk: Callable[[], Awaitable[Ended]], late: Callable[[Exception, Failure], Ended]
+        self, place: Place, walk: Callable[[], Awaitable[Ended]], values: Callable[[], Values]
     ) -> Ended:
-        """Run a walk within the time of its scope. Out of time it is stopped, and has ended as `late` says."""
+        """Run a walk within the time of its scope. Out of time it is stopped, and has failed with `values`."""
         scope = place.scope
-        seconds = max(0.0, (scope.ends_at or 0.0) - self._monotonic())
-        error = scope.out_of_time(scope.ends_at or 0.0)
-        with self._timed(seconds, error, scope.path) as region:
-            ended = await walk()
+        ends_at = scope.ends_at if scope.ends_at is not None else self._monotonic()
+        error = scope.out_of_time(ends_at)
+        region = self._timed(ends_at - self._monotonic(), error, scope.path)
+        ended: Ended | None = None
+        try:
+            with region:
+                ended = await walk()
+        except Exception:  # what is left of a group when the region's own cancellation is taken out of it
             if not region.asked:
-                return ended
+                raise
+        if ended is not None and not region.asked:
+            return ended
         self._stop_if_asked()
         failure = self.exhausted(scope.path, error)
         self.record.abandon(failure, place.frame)
-        return late(error, failure)
-
-    async def within(self, place: Place, path: str, seconds: float, walk: Callable[[], Awaitable[Done]]) -> Done:
-        """Run a visit of a composite within its timeout. Out of time it is stopped, and has failed."""
-        error = NodeTimeout(path, seconds)
-        with self._timed(seconds, error, path) as region:
-            done = await walk()
-            if not region.asked:
-                return done
-        self._stop_if_asked()
-        failure = as_failure(error, path)
-        self.record.abandon(failure, place.frame)
-        return Done(None, None, error, failure)
+        return Ended(None, values(), error, failure, routable=False)
 
     def _timed(self, seconds: float, error: Exception, path: str) -> Stoppable:
         """Return a region that is asked to stop in `seconds`. If it does not, the run gives it up."""
         region = Stoppable(self._loop, self._clock, lambda: self._given_up(error, path), self._grace)
-        region.ask_in(seconds)
+        region.ask_in(max(0.0, seconds))
         return region
 
     def _stop_if_asked(self) -> None:
@@ -122,13 +130,12 @@ class InProcessHost:
         """Run the node's function until it returns an outcome or is out of attempts."""
         where = (place.frame, item.id, number)
         record = self.record
-        tell = record.custom if item.is_async else self._tell_from_thread
         retried: tuple[Failure, ...] = ()
         attempt = 1
         while True:
             step: Step[Any, Any] = Step(
                 place.shape.draft(values), place.deps, place.scope, record.run_id, where, record.round,
-                number, attempt, arrival.failure, arrival.exhausted, tell,
+                number, attempt, arrival.failure, arrival.exhausted, self._tell,
             )  # fmt: skip
             try:
                 if attempt > 1:
@@ -141,6 +148,8 @@ class InProcessHost:
                 return _accepted(place, item, step, values, returned, attempt, retried)
             except Exception as raised:
                 error = self._out_of_time(place.scope) or unwrapped(raised)
+            except BaseException as raised:
+                error = self._unasked(raised, step)
             known = as_failure(error, step.path, attempt)
             if isinstance(error, BudgetExhausted):
                 record.exhausted(error, known.path)
@@ -150,16 +159,28 @@ class InProcessHost:
             retried = (*retried, known)
             attempt += 1
 
-    def _out_of_time(self, scope: Scope) -> BudgetExhausted | None:
+    def _out_of_time(self, scope: Scope) -> BudgetExhausted | NodeTimeout | None:
         """Return the limit of time that is over, whatever a handler made of being stopped by it."""
         try:
             self.control(scope)
-        except BudgetExhausted as error:
+        except (BudgetExhausted, NodeTimeout) as error:
             return error
         return None
 
-    def _tell_from_thread(self, *event: Any) -> None:
-        self._loop.soon(lambda: self.record.custom(*event))
+    def _unasked(self, raised: BaseException, step: Step[Any, Any]) -> Exception:
+        """Return as a failure a cancellation that came out of a node although nobody asked. Raises any other."""
+        if not isinstance(raised, anyio.get_cancelled_exc_class()) or self.stopped or self._loop.is_cancelling():
+            raise raised
+        error = NodeCancelled(step.path)
+        error.__cause__ = raised
+        return error
+
+    def _tell(self, *event: Any) -> None:
+        """Pass on what a node tells, from whatever thread it does so."""
+        if threading.get_ident() == self._thread:
+            self.record.custom(*event)
+        else:
+            self._loop.soon(lambda: self.record.custom(*event))
 
     async def _pause(self, scope: Scope, item: PlanNode, attempt: int) -> None:
         seconds = item.retry.pause(attempt) if item.retry is not None else 0.0
@@ -182,11 +203,12 @@ class InProcessHost:
         ends_at = self._monotonic() + item.timeout
         returned: Any = None
         raised: Exception | None = None
-        with self._timed(item.timeout, late, step.path) as region:
-            try:
+        region = self._timed(item.timeout, late, step.path)
+        try:
+            with region:
                 returned = await self._call(item, step)
-            except Exception as error:
-                raised = error
+        except Exception as error:
+            raised = error
         # The region says whether it was late, not the exception: a node may swallow what stops it.
         if region.asked or self._monotonic() >= ends_at:
             raise late from raised

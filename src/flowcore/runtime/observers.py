@@ -65,5 +65,7 @@ async def observe(queue: EventQueue, observer: Observer) -> None:
             answer = observer(event)
             if isawaitable(answer):
                 await answer
-        except Exception:
+        except anyio.get_cancelled_exc_class():
+            return  # the event loop ends, or the observer cancelled itself
+        except BaseException:
             _log.exception("an observer failed on %s; the run is not affected", event.kind)

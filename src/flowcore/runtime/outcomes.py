@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import BudgetExhausted, ContractError, Failure, FlowcoreError
+from ..errors import BudgetExhausted, ContractError, Failure, FlowcoreError, NodeTimeout
 from ..graph import PlanNode
 from ..outcome import Complete, Continue
 from ..scope import Scope
@@ -49,6 +49,8 @@ def is_routable(error: BaseException, scope: Scope) -> bool:
         return all(is_routable(inner, scope) for inner in error.exceptions)
     if isinstance(error, ContractError):
         return False
+    if isinstance(error, NodeTimeout):
+        return not scope.holds(error)
     return not (isinstance(error, BudgetExhausted) and error.dimension in _UNROUTED and scope.holds(error))
 
 

@@ -9,11 +9,12 @@ from typing import Any
 
 from ..clock import Clock
 from ..errors import BudgetExhausted, Failure
-from ..events import ArtifactAdded, BudgetSpent, BudgetWarned, Custom, Event, NodeRetrying
+from ..events import ArtifactAdded, BudgetSpent, BudgetWarned, Custom, Event, NodeRetrying, RouteTaken
 from ..frame import Frame
 from ..graph import PlanNode
 from ..scope import Scope
 from ..scope.budget import COUNTED
+from ..state import snapshot
 from ..trace import Note, Trace, VisitRecord, Where, path_of
 from ..trace_events import OpenVisit, Told, begin_events, end_events
 from .host import Done, Left, Opened
@@ -34,6 +35,7 @@ class Recorder:
         self.round = 0
         self.seq = 0
         self.closed = False
+        self.refusing = False
         self._monotonic = clock.monotonic
         self.began = clock.monotonic()
         self._scope = scope
@@ -41,7 +43,8 @@ class Recorder:
         self._version = scope.version
         self._exhausted: set[tuple[str, int]] = set()
         self._open: dict[tuple[Frame, str, int], Opened] = {}
-        self._unwarned = [(name, limit) for name in COUNTED if (limit := getattr(scope.budget, name))]
+        names = (*COUNTED, "seconds")
+        self._unwarned = [(name, limit) for name in names if (limit := getattr(scope.budget, name))]
 
     @property
     def now(self) -> float:
@@ -93,11 +96,15 @@ class Recorder:
         if self._version != self._scope.version:
             self._version = self._scope.version
             self._counters = self._scope.counters
+        if self._unwarned:
+            self._warn((frame, left.node, left.number))
         value = getattr(done.outcome, "value", None) if left.kind == "complete" else None
+        why = left.why and snapshot(left.why)
         record = VisitRecord._make((
-            frame, left.node, left.number, opened.charged, done.inner, opened.round, frame.rounds, done.attempts,
-            left.kind, left.label, left.target, left.why, left.alternatives, done.patch, value, done.failure,
-            done.retried, opened.at, self._monotonic() - self.began, opened.seq, self.seq, self._counters,
+            frame, left.node, left.number, opened.charged, done.inner, opened.round, frame.rounds,
+            done.attempts, left.kind, left.label, left.target, why, left.alternatives, done.patch, value,
+            done.failure, done.retried, opened.at, self._monotonic() - self.began, opened.seq, self.seq,
+            self._counters,
         ))  # fmt: skip
         self.trace.records.append(record)
         if self.listeners:
@@ -121,9 +128,15 @@ class Recorder:
         """Note a failed attempt that another follows."""
         self.note(NodeRetrying, where, attempt=failure.attempts, failure=failure)
 
+    def finishing(self, frame: Frame, node: str, dimension: str) -> None:
+        """Note that a limit ran out and that the finish path goes on from here."""
+        frame.finish = (node, frame.visits.get(node, 0) + 1, dimension)
+        self.note(RouteTaken, frame.path, route="finish", label=dimension, target=node, why=None, alternatives=())
+
     def custom(self, where: Where, name: str, data: object, media_type: str | None = None) -> None:
         """Note what a node emits, or the artifact that it keeps, while its visit lasts."""
-        if isinstance(where, tuple) and where in self._open:
+        if isinstance(where, tuple) and where in self._open and not self.refusing:
+            data = snapshot(data)
             if media_type is None:
                 self.note(Custom, where, name=name, data=data)
             else:
@@ -138,7 +151,8 @@ class Recorder:
 
     def _warn(self, where: Where) -> None:
         for dimension, limit in self._unwarned:
-            used = getattr(self._scope.used, dimension)
+            passed = dimension == "seconds"
+            used = self._monotonic() - self.began if passed else getattr(self._scope.used, dimension)
             if used >= _WARN_AT * limit:
                 self._unwarned = [pair for pair in self._unwarned if pair[0] != dimension]
                 self.note(BudgetWarned, where, dimension=dimension, limit=limit, used=used)

@@ -54,9 +54,11 @@ class Settlement:
 
     def fail(self, error: Exception, path: str, values: Values, working: Iterable[str]) -> None:
         """Settle as failed although code of the run goes on."""
+        if isinstance(error, BudgetExhausted):
+            self._record.exhausted(error, path)
         failure = as_failure(error, path)
         left = self._abandon(failure)
-        self._settle("failed", values, RunFailedEvent, {"failure": failure, "exhausted": None}, (*left, *working))
+        self.end(Ended(None, values, error, failure), (*left, *working))
 
     def cancel(self, reason: str, values: Values, working: Iterable[str], *, unwound: bool) -> None:
         """Settle as cancelled: what was under way has unwound, or goes on and is named."""

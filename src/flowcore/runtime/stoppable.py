@@ -69,19 +69,19 @@ class Stoppable:
     def _knock(self, passes: int, pause: float, spent: float) -> None:
         if self._over:
             return
-        if spent >= self._grace:
-            self._given_up()
-            return
         self._inner.shield = False
-        self._close_after(passes)
         pause = min(pause, self._grace - spent)
-        following = (_LATER_PASSES, pause * 2, spent + pause)
-        self._timer = self._clock.later(pause, lambda: self._knock(*following), self._loop)
+        self._close_after(passes, last=pause <= 0)
+        if pause > 0:
+            following = (_LATER_PASSES, pause * 2, spent + pause)
+            self._timer = self._clock.later(pause, lambda: self._knock(*following), self._loop)
 
-    def _close_after(self, passes: int) -> None:
+    def _close_after(self, passes: int, *, last: bool) -> None:
         if self._over:
             return
-        if passes == 0:
-            self._inner.shield = True
-        else:
-            self._loop.soon(lambda: self._close_after(passes - 1))
+        if passes:
+            self._loop.soon(lambda: self._close_after(passes - 1, last=last))
+            return
+        self._inner.shield = True
+        if last:
+            self._given_up()

@@ -42,6 +42,10 @@ class TrioLoop:
         """Run `work` in a task of its own."""
         trio.lowlevel.spawn_system_task(work, name=name, context=copy_context())
 
+    def is_cancelling(self) -> bool:
+        """Return True: trio raises its cancellation only in a task that it cancels."""
+        return True
+
     def cancellation(self) -> BaseException:
         """Return trio's cancellation. trio offers no public way to make one outside of an await."""
         return trio.Cancelled._create(source="explicit", reason="the run has ended")

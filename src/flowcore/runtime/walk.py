@@ -7,9 +7,10 @@ can be replayed.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import partial
 
-from ..errors import BudgetExhausted, ContractError, Failure
+from ..errors import BudgetExhausted, ContractError, NodeTimeout
 from ..frame import Frame
 from ..graph import Plan, PlanNode, Subflow
 from ..outcome import Complete, Continue
@@ -51,6 +52,7 @@ class Walk:
         scope.finish()
         if scope.ends_at is not None:
             scope.ends_at += self.plan.reserve.seconds
+        self.host.finishing(self.place, finish, error.dimension)
         arrival = Arrival(None, error.dimension)
         ended = await self._in_time(partial(self.run, finish, ended.values, arrival))
         return ended._replace(exhausted=error.dimension)
@@ -65,7 +67,7 @@ class Walk:
                 if host.control(place.scope):
                     await host.breathe()
                 over = self._enter(item, number)
-            except BudgetExhausted as error:
+            except (BudgetExhausted, NodeTimeout) as error:
                 failure = host.exhausted(frame.path_of(item.id, number), error)
                 return Ended(None, values, error, failure, routable=False)
             if over is not None:
@@ -76,7 +78,7 @@ class Walk:
                 continue
             opened = host.begin(place, item, number)
             if type(item.definition) is Subflow:
-                done = await self._composite(item, item.definition, number, values)
+                done = await self._subflow(item, item.definition, number, values)
             else:
                 done = await host.visit(place, item, number, values, arrival)
             if done.patch:
@@ -90,10 +92,9 @@ class Walk:
             item, arrival = following, _ORDINARY if done.failure is None else Arrival(done.failure)
 
     async def _in_time(self, walk: Callable[[], Awaitable[Ended]]) -> Ended:
-        def late(error: Exception, failure: Failure) -> Ended:
-            return Ended(None, self.values, error, failure, routable=False)
-
-        return await (walk() if self.place.scope.ends_at is None else self.host.bounded(self.place, walk, late))
+        if self.place.scope.ends_at is None:
+            return await walk()
+        return await self.host.bounded(self.place, walk, lambda: self.values)
 
     def _enter(self, item: PlanNode, number: int) -> PlanNode | None:
         """Pay for the node's round; or return where its over-limit route leads, if its visits are used up."""
@@ -128,43 +129,41 @@ class Walk:
         kind = done.failure.type if done.failure is not None else ""
         return Left(frame, item.id, number, opened, done, "error", kind, target.id), target
 
-    async def _composite(self, item: PlanNode, definition: Subflow, number: int, values: Values) -> Done:
-        frame = Frame(definition.plan.name, self.place.frame, item.id, number)
-        work = partial(self._subflow, item, definition, frame, values)
-        if item.timeout is None:
-            return await work()
-        inside = Place(frame, self.place.shape, self.place.scope, self.place.deps)
-        done = await self.host.within(inside, frame.path, item.timeout, work)
-        return done._replace(inner=frame)
-
-    async def _subflow(self, item: PlanNode, definition: Subflow, frame: Frame, values: Values) -> Done:
+    async def _subflow(self, item: PlanNode, definition: Subflow, number: int, values: Values) -> Done:
         around = self.place.scope
+        frame = Frame(definition.plan.name, self.place.frame, item.id, number)
+        limit = around if item.timeout is None else self.host.timed(around, item.timeout, frame.path)
         try:
-            walk, start = self._child(definition, frame, values)
+            walk, start = self._child(definition, frame, values, limit)
         except Exception as error:
             return _broken(error, frame, around)
-        scope = walk.place.scope
-        entry = definition.plan.entry
-        assert entry is not None  # a plan without an entry is never constructed
-        if scope is around:
-            ended = await walk.run(entry, start)
-        else:
-            token = scope_variable.set(scope)
-            try:
-                ended = await walk.to_the_end(start)
-            finally:
-                scope_variable.reset(token)
-                scope.release()
+        token = scope_variable.set(walk.place.scope)
+        try:
+            ended = await self._inside(walk, start, limit)
+        finally:
+            scope_variable.reset(token)
+            if walk.place.scope is not limit:
+                walk.place.scope.release()
         if ended.error is not None:
-            limit = isinstance(ended.error, BudgetExhausted)
-            routable = is_routable(ended.error, around) if limit else ended.routable
+            timed = isinstance(ended.error, BudgetExhausted | NodeTimeout)
+            routable = is_routable(ended.error, around) if timed else ended.routable
             return Done(None, None, ended.error, ended.failure, routable, inner=frame)
         try:
             return self._leave(item, definition, frame, values, ended)
         except Exception as error:
             return _broken(error, frame, around)
 
-    def _child(self, definition: Subflow, frame: Frame, values: Values) -> tuple[Walk, Values]:
+    async def _inside(self, walk: Walk, start: Values, limit: Scope) -> Ended:
+        """Walk a sub-flow: to its own end if it has limits of its own, within its timeout if it has one."""
+        entry = walk.plan.entry
+        assert entry is not None  # a plan without an entry is never constructed
+        own = walk.place.scope is not limit
+        work = partial(walk.to_the_end, start) if own else partial(walk.run, entry, start)
+        if limit is self.place.scope:
+            return await work()
+        return await self.host.bounded(replace(walk.place, scope=limit), work, lambda: walk.values)
+
+    def _child(self, definition: Subflow, frame: Frame, values: Values, scope: Scope) -> tuple[Walk, Values]:
         plan, place = definition.plan, self.place
         deps = place.deps if definition.deps is None else definition.deps(place.deps)
         if definition.enter is None:
@@ -177,7 +176,6 @@ class Walk:
                 raise ContractError(f"{frame.path}: enter returned {given}, not {name}")
             shape = shape_of(state.__class__)
             start = shape.values(state)
-        scope = place.scope
         if definition.budget is not None:
             scope = self.host.narrowed(scope, definition.budget, frame.path, plan.reserve)
         return Walk(plan, Place(frame, shape, scope, deps), self.host), start

@@ -11,7 +11,7 @@ from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import Self
 
-from ..errors import BudgetExhausted
+from ..errors import BudgetExhausted, ContractError, NodeTimeout
 from .budget import COUNTED, Budget, Reserve, Usage
 
 __all__ = ["Request", "Scope", "current_scope", "scope_variable"]
@@ -68,6 +68,8 @@ class Scope:
         "_held",
         "_lock",
         "_reserve",
+        "_seconds",
+        "_timeout",
         "_tokens",
         "_used",
         "began",
@@ -87,6 +89,7 @@ class Scope:
         parent: Scope | None = None,
         path: str = "",
         reserve: Reserve | None = None,
+        is_timeout: bool = False,
     ) -> None:
         self.budget = budget if budget is not None else Budget()
         self.id = next(_ids)
@@ -103,6 +106,8 @@ class Scope:
         self.ends_at: float | None = None
         self.is_timed: bool = parent is not None and parent.is_timed
         self.version = 0
+        self._seconds: float | None = None
+        self._timeout = is_timeout
         if reserve is not None:
             self._hold(reserve)
 
@@ -135,25 +140,27 @@ class Scope:
             self._reserve = dict(self._held)
             self._held = dict.fromkeys(COUNTED, 0)
 
-    def start(self, now: float, seconds: float | None) -> None:
-        """Begin to count time: from `now`, on the host's clock, for `seconds`."""
+    def start(self, now: float, seconds: float | None, *, held_back: float = 0.0) -> None:
+        """Begin to count time: from `now`, on the host's clock, for `seconds` less what is held back of them."""
         self.began = now
-        self.ends_at = None if seconds is None else now + seconds
+        self._seconds = seconds
+        self.ends_at = None if seconds is None else now + max(0.0, seconds - held_back)
         self.is_timed = any(scope.ends_at is not None for scope in self._chain)
 
     def check_time(self, now: float) -> None:
-        """Return if there is time left. Raises `BudgetExhausted` for the first scope that has none."""
+        """Return if there is time left. Raises for the first scope that has none, as `out_of_time` says."""
         for scope in self._chain:
             if scope.ends_at is not None and now >= scope.ends_at:
                 raise scope.out_of_time(now)
 
-    def out_of_time(self, now: float) -> BudgetExhausted:
-        """Return the error that says that this scope's time is over."""
-        limit = (self.ends_at or now) - self.began
-        limit = self.budget.seconds if self.budget.seconds is not None else round(limit, 6)
+    def out_of_time(self, now: float) -> BudgetExhausted | NodeTimeout:
+        """Return the error that says that this scope's time is over: its budget's, or a sub-flow's timeout."""
+        limit = max(0.0, self._seconds or 0.0)
+        if self._timeout:
+            return NodeTimeout(self.path, limit, scope_id=self.id)
         return BudgetExhausted("seconds", limit, max(limit, now - self.began), self.path, scope_id=self.id)
 
-    def holds(self, error: BudgetExhausted) -> bool:
+    def holds(self, error: BudgetExhausted | NodeTimeout) -> bool:
         """Return whether the limit that ran out is this scope's own or one of its parents'."""
         return any(scope.id == error.scope_id for scope in self._chain)
 
@@ -161,9 +168,11 @@ class Scope:
         """Refuse every further charge with what `refusal` returns: the run of this scope has ended."""
         self._closed = refusal
 
-    def narrow(self, budget: Budget, *, path: str = "", reserve: Reserve | None = None) -> Scope:
+    def narrow(
+        self, budget: Budget, *, path: str = "", reserve: Reserve | None = None, is_timeout: bool = False
+    ) -> Scope:
         """Return a scope inside this one. It can only be tighter: this one's limits still hold."""
-        return Scope(budget, parent=self, path=path, reserve=reserve)
+        return Scope(budget, parent=self, path=path, reserve=reserve, is_timeout=is_timeout)
 
     def charge_round(self) -> None:
         """Charge one round: what `charge(rounds=1)` does, for the walk, which does it most."""
@@ -184,16 +193,13 @@ class Scope:
         """Spend, before the work starts. Raises `BudgetExhausted` and spends nothing if any limit would break.
 
         Nothing can come between the check and the count. Keywords are `rounds`, `requests`, `tool_calls`,
-        `tokens` and `cost`.
+        `tokens` and `cost`. After the run has ended it raises `ContractError`; in code of the run that is still at
+        work, the event loop's own cancellation.
         """
         _sound(amounts)
         with self._lock:
             self._refuse_if_closed()
-            covered: dict[str, float] = {}
-            for scope in self._chain:
-                scope._check(amounts, covered)
-                if scope._reserve is not None:
-                    covered = {name: min(amount, scope._reserve[name]) for name, amount in amounts.items()}
+            self._check_all(amounts)
             self._count(amounts)
 
     def add(self, **amounts: float) -> None:
@@ -206,11 +212,11 @@ class Scope:
     def can_invoke(self, *, requests: int = 1, rounds: int = 0) -> bool:
         """Return whether that much could be charged now. Reads the real counters each time."""
         wanted = {"requests": float(requests), "rounds": float(rounds)}
-        amounts = {name: amount for name, amount in wanted.items() if amount}
         with self._lock:
+            if any(scope._closed is not None for scope in self._chain):
+                return False
             try:
-                for scope in self._chain:
-                    scope._check(amounts, {})
+                self._check_all({name: amount for name, amount in wanted.items() if amount})
             except BudgetExhausted:
                 return False
             return True
@@ -230,11 +236,15 @@ class Scope:
         """What may still be spent, by dimension: the tightest of this scope and its parents; None is no limit."""
         left: dict[str, float | None] = {}
         for dimension in COUNTED:
-            limits = [
-                limit - scope._used[dimension] - scope._held[dimension]
-                for scope in self._chain
-                if (limit := getattr(scope.budget, dimension)) is not None
-            ]
+            limits: list[float] = []
+            covered: float = 0
+            for scope in self._chain:
+                if scope._reserve is not None:
+                    covered = max(covered, scope._reserve[dimension])
+                limit = getattr(scope.budget, dimension)
+                if limit is not None:
+                    free = limit - scope._used[dimension] - scope._held[dimension]
+                    limits.append(max(covered, free + (covered if scope._reserve is None else 0)))
             left[dimension] = max(0, min(limits)) if limits else None
         return left
 
@@ -247,7 +257,16 @@ class Scope:
     def _refuse_if_closed(self) -> None:
         for scope in self._chain:
             if scope._closed is not None:
-                raise scope._closed()
+                around = scope_variable.get(None)
+                inside = around is not None and scope in around._chain
+                raise scope._closed() if inside else ContractError("the run that this scope belongs to has ended")
+
+    def _check_all(self, amounts: dict[str, float]) -> None:
+        covered: dict[str, float] = {}
+        for scope in self._chain:
+            if scope._reserve is not None and not covered:
+                covered = {name: min(amount, scope._reserve[name]) for name, amount in amounts.items()}
+            scope._check(amounts, covered)
 
     def _count(self, amounts: dict[str, float]) -> None:
         covered: dict[str, float] | None = None
@@ -264,7 +283,10 @@ class Scope:
 
     def _check(self, amounts: dict[str, float], covered: dict[str, float]) -> None:
         for dimension, amount in amounts.items():
-            self._check_limit(dimension, amount, covered.get(dimension, 0))
+            reserved = covered.get(dimension, 0)
+            if reserved and reserved >= amount:
+                continue  # what was reserved is never refused to those it was reserved for
+            self._check_limit(dimension, amount, reserved)
             if dimension == "requests":
                 for overrun in _OVERRUN:
                     self._check_limit(overrun, 0, 0)
@@ -273,7 +295,8 @@ class Scope:
         limit = getattr(self.budget, dimension)
         if limit is None:
             return
-        used, free = self._used[dimension], limit - self._held[dimension] + covered
+        used = self._used[dimension]
+        free = limit - self._held[dimension] + (covered if self._reserve is None else 0)
         if used + amount > free or (dimension in _OVERRUN and used >= free):
             raise BudgetExhausted(dimension, limit, used, self.path, scope_id=self.id)
 
