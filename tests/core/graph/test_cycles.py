@@ -6,7 +6,7 @@ from typing import Literal
 
 import pytest
 
-from flowcore import Continue, Flow, FlowError, Step, node
+from flowcore import Budget, Continue, Flow, FlowError, Step, node
 
 from .finding import found, kinds, only
 from .problem_examples import State, again, ask, choose, finish, start
@@ -130,3 +130,22 @@ def test_a_sub_flow_pays_where_no_unpaid_path_leads_through_it() -> None:
 def test_the_error_route_of_a_sub_flow_is_free_even_if_the_sub_flow_pays() -> None:
     pays = Flow("x", finish).as_node("in")
     assert kinds(pays.to(finish).on_error(first), first.to(pays), finish) == [("unpaid_cycle", "f")]
+
+
+@pytest.mark.behaviour("S2-20")
+def test_a_budget_of_its_own_lets_the_finish_of_a_sub_flow_be_reached_unpaid() -> None:
+    cheap = Flow("x", start.to(finish), finish, finish=finish)
+    dear = Flow("x", start.to(finish), finish, paid_second.to(finish), finish=paid_second)
+
+    def rows(item: Any) -> tuple[Any, ...]:
+        return first.to(item), item.to(choose), choose.to(a=first, b=finish), finish
+
+    assert kinds(*rows(cheap.as_node("in", budget=Budget(rounds=0)))) == [("unpaid_cycle", "f")]
+    Flow("f", *rows(cheap.as_node("in")))
+    Flow("f", *rows(dear.as_node("in", budget=Budget(rounds=0))))
+
+
+def test_a_finish_that_leads_into_a_cycle_is_refused_though_the_cycle_pays() -> None:
+    rows = (start.to(choose), choose.to(a=start, b=finish), finish)
+    assert kinds(*rows, finish=choose) == [("finish_cycle", "f")]
+    Flow("f", *rows, finish=finish)
