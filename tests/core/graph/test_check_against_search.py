@@ -28,7 +28,7 @@ def problems_of(spec: FlowSpec) -> tuple[Problem, ...]:
 
 
 @pytest.mark.behaviour("S2-20", "S2-21", "S2-22", "S2-23", "A01", "A07")
-@settings(many, max_examples=250)
+@settings(many, max_examples=150)
 @given(flow_specs())
 def test_the_check_finds_what_a_search_finds_and_nothing_else(spec: FlowSpec) -> None:
     found = Counter((problem.code, problem.where) for problem in problems_of(spec))
@@ -36,7 +36,7 @@ def test_the_check_finds_what_a_search_finds_and_nothing_else(spec: FlowSpec) ->
 
 
 @pytest.mark.behaviour("S2-20", "S2-23")
-@settings(many, max_examples=100)
+@settings(many, max_examples=80)
 @given(flow_specs(depth=1))
 def test_each_unpaid_part_is_shown_once_by_one_of_its_shortest_cycles(spec: FlowSpec) -> None:
     parts = dict(verdict(spec).parts)
@@ -59,7 +59,7 @@ def test_each_unpaid_part_is_shown_once_by_one_of_its_shortest_cycles(spec: Flow
     assert parts == {}
 
 
-@settings(many, max_examples=100)
+@settings(many, max_examples=80)
 @given(flow_specs())
 def test_a_flow_can_be_passed_unpaid_where_a_search_finds_a_way(spec: FlowSpec) -> None:
     if problems_of(spec):

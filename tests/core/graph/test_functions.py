@@ -115,7 +115,7 @@ class Box(Generic[ItemT]):
         (type[Reply], Reply),
         (float, 1),
     ],
-    ids=str,
+    ids=["bare page", "page", "box", "annotated", "dict", "class", "int for float"],
 )
 async def test_a_value_that_fits_its_annotation_completes(hint: Any, value: Any) -> None:
     async def ends(step: Step[Note]) -> Any:

@@ -247,3 +247,14 @@ async def test_a_step_that_leaked_tells_nothing_after_its_visit() -> None:
     kept[0].emit("later")
     assert [event for event in seen if event.kind == "custom"] == []
     assert seen[-1].kind == "run.completed"
+
+
+async def test_what_a_node_told_stays_as_it_was() -> None:
+    def tell(step: Any) -> None:
+        step.state.words.append("a")
+        step.emit("words", step.state.words)
+        step.state.words.append("b")
+
+    seen: list[Any] = []
+    await chain(Note, tell).run(Note(), observers=[lambda event: seen.append(getattr(event, "data", None))])
+    assert ["a"] in seen

@@ -20,7 +20,9 @@ async def yes_or_no(step: Step[Note]) -> Continue[Literal["yes", "no"]]:
 
 
 @pytest.mark.behaviour("S2-28")
-@pytest.mark.parametrize("returned", WRONG, ids=lambda value: repr(value)[:20])
+@pytest.mark.parametrize(
+    "returned", WRONG, ids=lambda value: type(value).__name__ if type(value) is object else repr(value)
+)
 async def test_anything_but_an_outcome_is_a_contract_error_that_no_route_takes(returned: Any) -> None:
     @node
     async def first(step: Step[Note]) -> Complete[Any]:

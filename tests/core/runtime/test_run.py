@@ -57,7 +57,9 @@ async def test_deps_are_tried_for_nodes_inside_sub_flows_too() -> None:
         await Flow("f", inner.as_node("in").to(end), end).run(Note())
 
 
-@pytest.mark.parametrize("state", [None, {}, "text", Note, object()], ids=repr)
+@pytest.mark.parametrize(
+    "state", [None, {}, "text", Note, object()], ids=["None", "dict", "text", "class", "object"]
+)
 async def test_a_state_of_another_type_is_refused_before_anything_runs(state: Any) -> None:
     with pytest.raises(ContractError, match="flow 'f' wants a state of type Note, not "):
         await Flow("f", number).run(state)
@@ -340,3 +342,9 @@ async def test_leaving_a_handle_early_cancels_and_waits() -> None:
         await started.wait()
     result = await run.wait()
     assert (result.status, result.reason, result.state.words) == ("cancelled", "user", ["1"])
+
+
+def test_a_flow_cannot_be_taken_apart() -> None:
+    flow = Flow("f", ends(Note))
+    with pytest.raises(AttributeError):
+        del flow._plan

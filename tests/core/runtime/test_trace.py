@@ -205,3 +205,12 @@ async def test_what_is_done_to_the_result_does_not_change_the_trace() -> None:
     text = result.to_text()
     result.state.words.append("mine")
     assert result.to_text() == text
+
+
+async def test_what_a_node_gave_as_its_reason_stays_as_it_was() -> None:
+    reason: dict[str, Any] = {"seen": [1]}
+    last = ends(Note)
+    pick = does(lambda step: Continue("a", why=reason), "pick", Note, Continue[Literal["a"]])
+    spoil = does(lambda step: reason["seen"].append(2), "spoil", Note)
+    result = await Flow("f", pick.to(a=spoil), spoil.to(last), last).run(Note(), check=False)
+    assert result.trace[0].why == {"seen": [1]}

@@ -107,3 +107,7 @@ async def test_a_limit_that_is_reached_is_told_once() -> None:
 def test_an_exhausted_budget_says_what_it_was() -> None:
     error = BudgetExhausted("tokens", 100, 150, "in#1")
     assert str(error) == "the tokens of 'in#1' ran out: 150 of 100 used"
+
+
+async def test_a_limit_is_warned_of_once() -> None:
+    assert (await budget_events(8)).count(("budget.warned", "requests")) == 1
