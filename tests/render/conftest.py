@@ -48,6 +48,11 @@ def triage() -> Flow[Ticket, object, str]:
     )
 
 
+@pytest.fixture
+def bounded() -> Flow[Ticket, object, str]:
+    return Flow("bounded", draft.to(apologise), apologise, finish=apologise)
+
+
 def back(draft: Ticket, result: str) -> Continue[Literal["again"]] | Complete[str]:
     return Complete(result)
 

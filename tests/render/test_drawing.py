@@ -41,6 +41,13 @@ def test_a_flow_starts_at_a_dot_and_ends_at_another(triage: Any) -> None:
     assert [node.kind for node in drawing.nodes] == ["start", "node", "node", "node", "node", "end"]
 
 
+def test_a_finish_path_begins_at_a_dot_of_its_own(triage: Any, bounded: Any) -> None:
+    assert "finish" not in {edge.kind for edge in draw(triage).edges}
+    drawing = draw(bounded)
+    assert ways(drawing, "finish") == [("", "out of budget", "apologise")]
+    assert [node.kind for node in drawing.nodes] == ["start", "node", "node", "out", "end"]
+
+
 def test_ids_are_numbers_in_order_and_owe_nothing_to_names(triage: Any) -> None:
     drawing = draw(triage)
     assert [node.id for node in drawing.nodes] == ["n0", "n1", "n2", "n3", "n4", "n5"]

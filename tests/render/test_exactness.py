@@ -67,9 +67,11 @@ def flows(draw: st.DrawFn, depth: int = 2) -> Flow[Paper, object, Any]:
             returns = returns | Complete[str]
         bare.append(make_node(name, returns, pays))
         plans.append((pays, words))
+    default, finish = (bare[last] if draw(st.booleans()) else None for _ in range(2))
+    if finish is not None:
+        plans[last] = (False, [])  # no way leads back from the finish path
     rows = [draw(rows_of(bare, index, *plans[index])) for index in range(len(bare))]
-    default = bare[last] if draw(st.booleans()) else None
-    return Flow(draw(ids), *rows, on_error=default)
+    return Flow(draw(ids), *rows, on_error=default, finish=finish)
 
 
 @st.composite
@@ -111,6 +113,9 @@ def declared(flow: Flow[Any, Any, Any]) -> Picture:
 
 def describe(data: dict[str, Any], plan: Any, above: tuple[str, ...], picture: Picture) -> None:
     picture.edges[(*above, "start"), (*above, name_of(data["entry"], data)), "start", ""] += 1
+    if data["finish"] is not None:
+        target = (*above, name_of(data["finish"], data))
+        picture.edges[(*above, "out"), target, "finish", "out of budget"] += 1
     for item in data["nodes"]:
         path = (*above, name_of(item["id"], data))
         if item["kind"] == "subflow":
@@ -170,15 +175,18 @@ class Reader:
             ends = self.places[source][:-1], self.places[target][:-1]
         else:
             ends = self.places[source], self.places[target]
-        if kind == "next":
+        if kind == "next" and ends[0] != ends[1]:
             kind = self.dots.get(source) or self.dots.get(target) or "next"
-            kind = "next" if ends[0] == ends[1] else kind
+        if self.dots.get(source) == "out":
+            kind = "finish"
         self.picture.edges[*ends, kind, words] += 1
 
 
 def read_mermaid(text: str) -> Picture:
     reader = Reader()
     above: list[tuple[str, ...]] = [()]
+    outs = re.findall(r"^  class (.*) out_dot$", text, re.M)
+    outs = outs[0].split(",") if outs else []
     lines = iter(text.splitlines())
     assert re.fullmatch(r"flowchart (TB|LR)", next(lines))
     for line in map(str.strip, lines):
@@ -189,7 +197,8 @@ def read_mermaid(text: str) -> Picture:
         elif line == "end":
             above.pop()
         elif match := re.fullmatch(r'(n\d+)\(+" "\)+', line):
-            reader.dot(match[1], "end" if "(((" in line else "start", above[-1])
+            kind = "end" if "(((" in line else "out" if match[1] in outs else "start"
+            reader.dot(match[1], kind, above[-1])
         elif match := re.fullmatch(r'(n\d+)(\(|\[\[)"(.*?)(<br>starts round)?"(\)|\]\])', line):
             path = reader.place(match[1], plain(match[3]), above[-1])
             reader.picture.nodes[path, bool(match[4])] += 1
@@ -232,7 +241,7 @@ def read_level(tokens: list[str], at: int, above: tuple[str, ...], reader: Reade
             target = attributes.get("lhead", names[1]).removeprefix("cluster_")
             words = attributes.get("label", "")
             assert not words or (words[:2], words[-2:]) == ("  ", "  ")
-            kind = attributes["class"] if attributes["class"] not in ("start", "end") else "next"
+            kind = attributes["class"] if attributes["class"] not in ("start", "end", "finish") else "next"
             reader.edge(source, target, kind, unpadded(words[2:-2]))
         elif names[0] not in ("graph", "node", "edge"):
             read_node(names[0], attributes, above, reader)
@@ -250,7 +259,9 @@ def read_cluster(tokens: list[str], at: int, above: tuple[str, ...], reader: Rea
 
 def read_node(name: str, attributes: dict[str, str], above: tuple[str, ...], reader: Reader) -> None:
     if attributes["label"] == "":
-        reader.dot(name, {"circle": "start", "doublecircle": "end"}[attributes["shape"]], above)
+        looks = attributes["shape"], attributes["style"]
+        dots = {("circle", "filled"): "start", ("circle", "dotted"): "out", ("doublecircle", "filled"): "end"}
+        reader.dot(name, dots[looks], above)
         return
     label, _, note = attributes["label"].partition("\n")
     assert (note == "starts round") == (attributes.get("peripheries") == "2")

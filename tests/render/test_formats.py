@@ -78,12 +78,35 @@ def test_svg_speaks_follows_the_theme_and_loads_nothing(triage: Any) -> None:
     assert "<script" not in text
 
 
+def test_svg_tells_where_a_flow_goes_on_out_of_budget(bounded: Any) -> None:
+    root = ElementTree.fromstring(render(bounded, "svg"))
+    assert "Out of budget, it goes on with apologise." in (root.findtext(f"{SVG}desc") or "")
+    (group,) = [group for group in root.iter(f"{SVG}g") if group.get("class") == "edge finish"]
+    assert group.findtext(f"{SVG}text") == "out of budget"
+
+
 def test_svg_marks_what_starts_a_round_by_a_second_border_and_by_words(triage: Any) -> None:
     root = ElementTree.fromstring(render(triage, "svg"))
     (group,) = [group for group in root.iter(f"{SVG}g") if group.get("class") == "node round"]
     assert len(group.findall(f"{SVG}rect")) == 2
     assert [text.text for text in group.findall(f"{SVG}text")] == ["draft", "starts round"]
     assert group.findtext(f"{SVG}title") == "draft: Write an answer."
+
+
+def test_many_long_ways_are_drawn_in_a_moment_all_of_them() -> None:
+    @node
+    async def stop(step: Step[Count]) -> Complete[int]:
+        return Complete(0)
+
+    @node
+    async def go(step: Step[Count]) -> Continue:
+        return Continue()
+
+    names = [go.named(f"go {number}") for number in range(150)]
+    rows = [a.to(b) for a, b in zip(names, [*names[1:], stop], strict=True)]
+    flow = Flow("long ways", *rows, stop, on_error=stop)
+    groups = ElementTree.fromstring(render(flow, "svg")).iter(f"{SVG}g")
+    assert sum(group.get("class") == "edge error" for group in groups) == 150
 
 
 def size_of(png: bytes) -> tuple[int, int]:

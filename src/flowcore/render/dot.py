@@ -49,10 +49,13 @@ _FRAME = {"style": "rounded,dotted", "color": LIGHT.frame, "fontcolor": LIGHT.so
 _DOTS = {
     "start": {"shape": "circle", "style": "filled", "fillcolor": LIGHT.line},
     "end": {"shape": "doublecircle", "style": "filled", "fillcolor": LIGHT.line},
+    "out": {"shape": "circle", "style": "dotted", "color": LIGHT.limit},
 }
+_LIMIT = {"style": "dotted", "penwidth": "1.8", "color": LIGHT.limit, "fontcolor": LIGHT.limit}
 _LINES = {
     "error": {"style": "dashed", "color": LIGHT.error, "fontcolor": LIGHT.error},
-    "over_limit": {"style": "dotted", "penwidth": "1.8", "color": LIGHT.limit, "fontcolor": LIGHT.limit},
+    "over_limit": _LIMIT,
+    "finish": _LIMIT,
 }
 
 
@@ -79,7 +82,7 @@ def _level(
         elif item.kind == "node":
             _node(graph, item)
         else:
-            size = "0.14" if item.kind == "start" else "0.1"
+            size = "0.1" if item.kind == "end" else "0.14"
             graph.node(item.id, "", id=item.id, width=size, height=size, **_DOTS[item.kind])
 
 

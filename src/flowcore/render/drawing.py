@@ -6,6 +6,7 @@ Everything has an id of the drawing's own, by position: no name of a user become
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, Protocol
 
 from ..graph import EdgeKind, Plan, PlanNode, Subflow
@@ -13,8 +14,8 @@ from .words import edge_words
 
 __all__ = ["Drawable", "Drawing", "DrawnEdge", "DrawnFrame", "DrawnKind", "DrawnNode", "draw"]
 
-DrawnKind = Literal[EdgeKind, "start", "end"]
-"""The kind of a route; or `start` and `end`, by which a flow is entered and completes."""
+DrawnKind = Literal[EdgeKind, "start", "end", "finish"]
+"""The kind of a route; or `start`, `end` and `finish`: how a flow is entered, completes, goes on out of budget."""
 
 
 class Drawable(Protocol):
@@ -28,10 +29,10 @@ class Drawable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DrawnNode:
-    """A node, or the dot at which a flow starts or ends. `frame` is the id of the frame it stands in."""
+    """A node, or a dot: where a flow starts, ends, or is out of budget. `frame` is the id of the frame around."""
 
     id: str
-    kind: Literal["node", "start", "end"]
+    kind: Literal["node", "start", "end", "out"]
     path: str
     label: str = ""
     description: str = ""
@@ -68,7 +69,7 @@ class DrawnEdge:
     backward: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Drawing:
     """A flow, drawn but for the format."""
 
@@ -88,11 +89,12 @@ class Drawing:
 
     def anchors(self, edge: DrawnEdge) -> tuple[str, str]:
         """Return the ids that an edge joins; a way from a frame to itself goes from its end to its start."""
-        if edge.source == edge.target:
-            for frame in self.frames:
-                if frame.id == edge.source:
-                    return frame.end, frame.start
-        return edge.source, edge.target
+        frame = self._frames.get(edge.source) if edge.source == edge.target else None
+        return (frame.end, frame.start) if frame is not None else (edge.source, edge.target)
+
+    @cached_property
+    def _frames(self) -> dict[str, DrawnFrame]:
+        return {frame.id: frame for frame in self.frames}
 
 
 def draw(flow: Drawable) -> Drawing:
@@ -104,7 +106,7 @@ def draw(flow: Drawable) -> Drawing:
     return Drawing(flow.plan.name, flow.plan.description, *parts)
 
 
-_START, _END = "#start", "#end"
+_START, _END, _OUT = "#start", "#end", "#out"
 """Where the dots of a flow stand among its paths: no id of a node has a `#`."""
 
 
@@ -124,6 +126,8 @@ class _Pencil:
         self.nodes.append(DrawnNode(self.new_id(prefix + _START), "start", prefix, frame=frame))
         for item in plan.nodes.values():
             self.place_node(item, f"{prefix}{item.id}", frame)
+        if plan.finish is not None:
+            self.nodes.append(DrawnNode(self.new_id(prefix + _OUT), "out", prefix, frame=frame))
         self.nodes.append(DrawnNode(self.new_id(prefix + _END), "end", prefix, frame=frame))
 
     def place_node(self, item: PlanNode, path: str, frame: str | None) -> None:
@@ -140,6 +144,8 @@ class _Pencil:
         ids = {item.index: self.ids[f"{prefix}{item.id}"] for item in plan.nodes.values()}
         if plan.entry is not None:
             self.add("start", self.ids[prefix + _START], ids[plan.entry.index])
+        if plan.finish is not None:
+            self.add("finish", self.ids[prefix + _OUT], ids[plan.finish.index], "out of budget")
         backward = _backward(plan)
         for item in plan.nodes.values():
             for edge in item.edges():

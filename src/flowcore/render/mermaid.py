@@ -11,18 +11,17 @@ from .words import shown
 
 __all__ = ["mermaid_text"]
 
-_ARROWS = {"error": "-.->", "over_limit": "==>"}
+_ARROWS = {"error": "-.->", "over_limit": "==>", "finish": "==>"}
 _SPECIAL = re.compile(r"(?<![^\W_])[_-]|[_-](?![^\W_])|^ | $|(?<= ) | (?= )|[^\w ,|-]")
 """What may mean something to Mermaid, or to the Markdown and HTML inside it: all but words in a row."""
 _CLASSES = {
     "start_dot": f"fill:{LIGHT.line},stroke:{LIGHT.line}",
     "end_dot": f"fill:{LIGHT.line},stroke:{DARK.line},stroke-width:2px",
+    "out_dot": f"fill:none,stroke:{LIGHT.limit},stroke-dasharray:2 3",
     "frame": f"fill:none,stroke:{LIGHT.frame},stroke-dasharray:2 4",
 }
-_LINKS = {
-    "error": f"stroke:{LIGHT.error}",
-    "over_limit": f"stroke:{LIGHT.limit},stroke-width:2px,stroke-dasharray:2 5",
-}
+_LIMIT = f"stroke:{LIGHT.limit},stroke-width:2px,stroke-dasharray:2 5"
+_LINKS = {"error": f"stroke:{LIGHT.error}", "over_limit": _LIMIT, "finish": _LIMIT}
 
 
 def mermaid_text(drawing: Drawing, direction: str) -> str:
@@ -49,10 +48,8 @@ def _level(
 
 
 def _shape(node: DrawnNode) -> str:
-    if node.kind == "start":
-        return '((" "))'
-    if node.kind == "end":
-        return '(((" ")))'
+    if node.kind != "node":
+        return '(((" ")))' if node.kind == "end" else '((" "))'
     label = _label(node.label)
     return f'[["{label}<br>starts round"]]' if node.starts_round else f'("{label}")'
 

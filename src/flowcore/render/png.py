@@ -7,6 +7,7 @@ import math
 from ..errors import RenderError
 from .dot import dot_text
 from .drawing import Drawing
+from .effort import engine_options
 from .engine import run_engine
 from .layout import lay_out
 
@@ -31,4 +32,5 @@ def png_bytes(drawing: Drawing, direction: str) -> bytes:
     layout = lay_out(drawing, direction)
     inches = layout.width * layout.height / _POINTS_PER_INCH**2
     dpi = min(_DPI, math.floor(math.sqrt(_MOST_PIXELS / inches)))
-    return run_engine(dot_text(drawing, direction), "-Tpng", f"-Gdpi={max(dpi, 1)}")
+    options = ("-Tpng", f"-Gdpi={max(dpi, 1)}", *engine_options(drawing))
+    return run_engine(dot_text(drawing, direction), *options)

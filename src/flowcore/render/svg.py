@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from html import escape
 
 from .colours import DARK, LIGHT, Palette
@@ -16,6 +15,10 @@ _MARGIN = 14
 _CORNER = 9
 _RING = 3.5
 _ARROW = 7.0
+_COLOURED = {"error": "error", "over_limit": "limit", "finish": "limit"}
+_DOTS = {"start": {"dot": 0.0}, "end": {"ring": 0.0, "dot": 3.0}, "out": {"hollow": 0.5}}
+"""The circles that a dot is made of, by how much they are smaller than its box."""
+_DOT_WORDS = {"start": "start", "end": "end", "out": "out of budget"}
 
 
 def svg_text(drawing: Drawing, direction: str) -> str:
@@ -44,11 +47,11 @@ def _css() -> str:
 text {{ font: 13px Arial, Helvetica, "Liberation Sans", sans-serif; text-anchor: middle; }}
 .small {{ font-size: 10px; }} .edge text {{ font-size: 11px; }}
 .frame text {{ font-size: 12px; font-style: italic; text-anchor: start; }}
-.edge path, .frame rect, .node rect, .ring {{ fill: none; }}
+.edge path, .frame rect, .node rect, .ring, .hollow {{ fill: none; }}
 .node rect {{ stroke-width: 1.4; }} .edge path {{ stroke-width: 1.3; }}
 .frame rect {{ stroke-dasharray: 1.5 3; stroke-width: 1.2; }}
 .error path {{ stroke-dasharray: 6 4; }}
-.over_limit path {{ stroke-dasharray: 1.5 3.5; stroke-width: 2; stroke-linecap: round; }}
+.over_limit path, .finish path {{ stroke-dasharray: 1.5 3.5; stroke-width: 2; stroke-linecap: round; }}
 {_theme(LIGHT)}
 @media (prefers-color-scheme: dark) {{
 {_theme(DARK)}
@@ -62,9 +65,10 @@ def _theme(palette: Palette) -> str:
         f".node rect {{ fill: {palette.panel}; }} .node rect, .edge path, .ring {{ stroke: {palette.line}; }}",
         f".frame rect {{ stroke: {palette.frame}; }} .frame text, .edge text, .small"
         f" {{ fill: {palette.soft_text}; }}",
-        f".edge polygon, .dot {{ fill: {palette.line}; }}",
+        f".edge polygon, .dot {{ fill: {palette.line}; }} .hollow {{ stroke: {palette.limit}; }}",
     ]
-    for kind, colour in (("error", palette.error), ("over_limit", palette.limit)):
+    for kind, name in _COLOURED.items():
+        colour = getattr(palette, name)
         lines.append(f".{kind} path {{ stroke: {colour}; }} .{kind} polygon, .{kind} text {{ fill: {colour}; }}")
     return "\n".join(lines)
 
@@ -79,11 +83,11 @@ def _node(node: DrawnNode, box: Box) -> str:
     x, y = map(_number, box.middle)
     if node.kind != "node":
         radius = min(box.width, box.height) / 2
-        rings = {"dot": radius} if node.kind == "start" else {"ring": radius, "dot": radius - 3}
+        rings = {name: radius - less for name, less in _DOTS[node.kind].items()}
         circles = "".join(
             f'<circle class="{name}" cx="{x}" cy="{y}" r="{_number(ring)}"/>' for name, ring in rings.items()
         )
-        return f'<g id="{node.id}" class="{node.kind}"><title>{node.kind}</title>{circles}</g>'
+        return f'<g id="{node.id}" class="{node.kind}"><title>{_DOT_WORDS[node.kind]}</title>{circles}</g>'
     if not node.starts_round:
         baseline = _number(box.middle.y + 4.5)
         inner = f'{_rect(box)}<text x="{x}" y="{baseline}">{_text(node.label)}</text>'
@@ -130,14 +134,16 @@ def _spoken(drawing: Drawing) -> str:
     """Return every route as a sentence, for who cannot see the picture."""
     names = {node.id: shown(node.path) for node in drawing.nodes}
     names |= {frame.id: shown(frame.path) for frame in drawing.frames}
-    ends = {node.id: node.kind for node in drawing.nodes if node.kind != "node"}
-    return escape(" ".join(f"{_sentence(edge, names, ends)}." for edge in drawing.edges))
+    return escape(" ".join(f"{_sentence(edge, names)}." for edge in drawing.edges))
 
 
-def _sentence(edge: DrawnEdge, names: dict[str, str], ends: Mapping[str, str]) -> str:
+def _sentence(edge: DrawnEdge, names: dict[str, str]) -> str:
     if edge.kind == "start":
         flow = names[edge.source].rstrip("/")
         return f"{flow} starts with {names[edge.target]}" if flow else f"It starts with {names[edge.target]}"
+    if edge.kind == "finish":
+        flow = names[edge.source].rstrip("/") or "it"
+        return f"Out of budget, {flow} goes on with {names[edge.target]}"
     if edge.kind == "end":
         return f"{names[edge.source]} may complete"
     words = {"label": f" on {shown(edge.label)}", "error": f" on error ({shown(edge.label)})"}
