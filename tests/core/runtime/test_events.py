@@ -138,7 +138,7 @@ async def test_two_runs_side_by_side_do_not_mix_their_events() -> None:
         (lambda step: None, None, "run.completed"),
         (raising(), None, "run.failed"),
         (lambda step: None, Budget(rounds=0), "run.failed"),
-        (lambda step: anyio.sleep_forever(), Budget(seconds=0.01), "run.failed"),
+        (lambda step: anyio.sleep_forever(), Budget(seconds=0.05), "run.failed"),
     ],
     ids=["completed", "failed", "out of rounds", "out of time"],
 )

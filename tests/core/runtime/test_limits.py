@@ -19,6 +19,7 @@ from flowcore import (
     Flow,
     NodeTimeout,
     Retry,
+    RunResult,
     Step,
     node,
 )
@@ -29,22 +30,29 @@ from ..states import Note
 
 
 async def forever(step: Any) -> None:
+    """Lets a minute pass on the clock that it gets as deps, and waits."""
+    step.deps.advance(60)
     await anyio.sleep_forever()
 
 
-async def swallows(step: Any) -> Any:
+async def swallows(step: Any) -> None:
     try:
-        await anyio.sleep_forever()
+        await forever(step)
     except BaseException:
         step.state.text = "late"
-    return None
 
 
-async def swallows_and_raises(step: Any) -> Any:
+async def swallows_and_raises(step: Any) -> None:
     try:
-        await anyio.sleep_forever()
+        await forever(step)
     except BaseException as error:
         raise KeyError("another error") from error
+
+
+async def run(flow: Flow[Any, Any, Any], **options: Any) -> RunResult[Any]:
+    """Runs on a clock that the nodes move."""
+    clock = HandClock()
+    return await flow.run(Note(), deps=clock, clock=clock, check=False, **options)
 
 
 # ---- Timeouts ----------------------------------------------------------------------------------------------
@@ -54,33 +62,37 @@ async def swallows_and_raises(step: Any) -> Any:
 @pytest.mark.parametrize("act", [forever, swallows, swallows_and_raises])
 async def test_a_node_that_takes_too_long_takes_its_error_route_however_it_behaves(act: Any) -> None:
     last = ends(Note)
-    flow = Flow("f", does(act, "slow", Note).to(last).using(timeout=0.02).on_error(last, NodeTimeout), last)
-    result = await flow.run(Note(), check=False)
+    flow = Flow("f", does(act, "slow", Note).to(last).using(timeout=5).on_error(last, NodeTimeout), last)
+    result = await run(flow)
     assert result.value is not None
     assert (result.value.type, result.value.code, result.value.path) == ("NodeTimeout", "node_timeout", "slow#1")
-    assert result.value.message == "slow#1 took longer than its timeout of 0.02 s"
+    assert result.value.message == "slow#1 took longer than its timeout of 5 s"
     assert (result.state, result.trace.path) == (Note(), "slow! > end")
 
 
 async def test_a_timeout_without_a_route_is_raised_as_a_timeout_error() -> None:
     last = ends(Note)
+    clock = HandClock()
     with pytest.raises(TimeoutError) as caught:
-        await Flow("f", does(forever, "slow", Note).to(last).using(timeout=0.02), last).run(Note())
+        await Flow("f", does(forever, "slow", Note).to(last).using(timeout=5), last).run(
+            Note(), deps=clock, clock=clock
+        )
     assert isinstance(caught.value, NodeTimeout)
-    assert (caught.value.path, caught.value.seconds) == ("slow#1", 0.02)
+    assert (caught.value.path, caught.value.seconds) == ("slow#1", 5)
 
 
 async def test_the_flows_node_timeout_is_for_nodes_that_say_nothing_else() -> None:
     last = ends(Note)
     slow = does(forever, "slow", Note)
-    result = await Flow("f", slow.to(last).on_error(last), last, node_timeout=0.02).run(Note(), check=False)
+    result = await run(Flow("f", slow.to(last).on_error(last), last, node_timeout=5))
     assert result.trace.path == "slow! > end"
 
-    async def short(step: Any) -> None:
-        await anyio.sleep(0.05)
+    async def a_minute(step: Any) -> None:
+        step.deps.advance(60)
+        await anyio.lowlevel.checkpoint()
 
-    patient = does(short, "slow", Note).to(last).using(timeout=None)
-    result = await Flow("f", patient, last, node_timeout=0.02).run(Note(), check=False)
+    patient = does(a_minute, "slow", Note).to(last).using(timeout=None)
+    result = await run(Flow("f", patient, last, node_timeout=5))
     assert result.trace.path == "slow > end"
 
 
@@ -103,14 +115,14 @@ async def test_a_timeout_of_a_sub_flow_ends_everything_inside() -> None:
 
     async def inside(step: Any) -> None:
         try:
-            await anyio.sleep_forever()
+            await forever(step)
         finally:
             ended.append(step.path)
 
     last = ends(Note)
     inner = Flow("inner", does(inside, "slow", Note).to(last).on_error(last), last)
-    flow = Flow("f", inner.as_node("in").using(timeout=0.02).to(last).on_error(last), last)
-    result = await flow.run(Note(), check=False)
+    flow = Flow("f", inner.as_node("in").using(timeout=5).to(last).on_error(last), last)
+    result = await run(flow)
     assert result.value is not None
     assert (result.value.type, result.value.path) == ("NodeTimeout", "in#1")
     assert ended == ["in#1/slow#1"]
@@ -255,8 +267,8 @@ async def test_a_node_with_effects_is_attempted_once() -> None:
 
 async def test_a_node_with_effects_that_timed_out_is_not_routed() -> None:
     last = ends(Note)
-    row = does(forever, "pay", Note, effects=True).to(last).using(timeout=0.02).on_error(last)
-    result = await Flow("f", row, last, on_error=last).run(Note(), check=False)
+    row = does(forever, "pay", Note, effects=True).to(last).using(timeout=5).on_error(last)
+    result = await run(Flow("f", row, last, on_error=last))
     assert (result.status, result.trace.path) == ("failed", "pay!")
 
 
@@ -336,7 +348,7 @@ def test_a_negative_number_of_visits_is_refused() -> None:
 async def test_time_that_runs_out_in_a_visit_fails_the_run_and_drops_the_visit(act: Any) -> None:
     last = ends(Note)
     flow = Flow("f", does(act, "slow", Note).to(last).on_error(last), last, on_error=last)
-    result = await flow.run(Note(), budget=Budget(seconds=0.02), check=False)
+    result = await run(flow, budget=Budget(seconds=5))
     assert (result.status, result.exhausted, result.state) == ("failed", "seconds", Note())
     assert [visit.node for visit in result.trace] == ["slow"]
     assert result.trace[0].failure is not None
@@ -345,7 +357,7 @@ async def test_time_that_runs_out_in_a_visit_fails_the_run_and_drops_the_visit(a
 async def test_time_that_ran_out_takes_no_route_whatever_the_node_makes_of_it() -> None:
     last = ends(Note)
     flow = Flow("f", does(swallows_and_raises, "slow", Note).to(last).on_error(last), last)
-    result = await flow.run(Note(), budget=Budget(seconds=0.02), check=False)
+    result = await run(flow, budget=Budget(seconds=5))
     assert [visit.kind for visit in result.trace] in (["unfinished"], ["failed"])
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from flowcore import Budget, BudgetExhausted, Complete, Continue, ContractError, Flow, Step, node, result_of
 
+from ..clock import HandClock
 from ..runs import Boom, chain, does, ends, raising
 from ..states import Note
 
@@ -268,13 +269,18 @@ async def test_a_limit_inside_is_ordinary_at_each_level_outside_of_it() -> None:
 
 
 async def test_time_of_a_sub_flows_own_is_an_ordinary_failure_of_the_embedding_node() -> None:
-    slow = chain(Note, lambda step: anyio.sleep_forever())
-    item = slow.as_node("in", budget=Budget(seconds=0.02))
-    result = await after(item).run(Note(), check=False)
+    clock = HandClock()
+
+    async def slow(step: Any) -> None:
+        clock.advance(60)
+        await anyio.sleep_forever()
+
+    item = chain(Note, slow).as_node("in", budget=Budget(seconds=5))
+    result = await after(item).run(Note(), check=False, clock=clock)
     assert (result.status, result.exhausted) == ("completed", None)
     assert result.value is not None
     assert result.value.type == "BudgetExhausted"
-    assert result.trace.path.startswith("in!(")
+    assert result.trace.path == "in!(n1!) > end"
 
 
 # ---- A run inside a node -----------------------------------------------------------------------------------
