@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import signal
@@ -84,6 +85,12 @@ def test_a_terminal_that_knows_ascii_only_gets_escapes(here: Path) -> None:
     called = run("run", ".", "schön", cwd=here, env=environment)
     assert called.returncode == 0
     assert called.stdout.startswith("SCH\\xd6N\n")
+
+
+def test_json_is_utf_8_whatever_the_terminal_knows(here: Path) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    called = run("run", ".", "schön", "--json", cwd=here, env=environment)
+    assert json.loads(called.stdout)["value"] == "SCHÖN"
 
 
 def test_on_a_terminal_one_line_shows_node_and_round_and_is_gone_at_the_end(here: Path) -> None:

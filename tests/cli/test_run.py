@@ -35,6 +35,8 @@ def test_json_is_the_result_and_nothing_else(call: Call, here: Path) -> None:
         "value": "HELLO",
         "failure": None,
         "exhausted": None,
+        "reason": "",
+        "stragglers": [],
         "path": "draft > check > draft > check > deliver",
         "rounds": 2,
     }
@@ -65,7 +67,9 @@ def test_a_failed_run_is_a_result_too(call: Call, here: Path) -> None:
 
 
 def test_the_budget_is_the_apps_unless_another_is_given(call: Call, here: Path) -> None:
-    assert "3 of 3 used" in call("run", ".", "never").err
+    never = call("run", ".", "never")
+    assert "3 of 3 used" in never.err
+    assert never.out.endswith("  used 3 rounds, ran out of rounds\n")
     called = call("run", ".", "hello", "--rounds", "1", "--json")
     assert called.code == 1
     assert json.loads(called.out)["exhausted"] == "rounds"

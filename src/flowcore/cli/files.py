@@ -1,9 +1,10 @@
-"""Files: written whole or not at all."""
+"""Files: written whole or not at all. Standard output, where it stands for a file, gets the very same bytes."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
@@ -12,7 +13,7 @@ from types import TracebackType
 
 from ..errors import TargetError
 
-__all__ = ["OutputFolder", "write_file"]
+__all__ = ["OutputFolder", "write_file", "write_out"]
 
 
 def write_file(path: Path, content: str | bytes) -> None:
@@ -24,6 +25,13 @@ def write_file(path: Path, content: str | bytes) -> None:
             os.replace(beside, path)
         finally:
             beside.unlink(missing_ok=True)
+
+
+def write_out(content: str | bytes) -> None:
+    """Write to stdout what a file would get, whatever the terminal's own encoding is."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(_encoded(content))
+    sys.stdout.buffer.flush()
 
 
 class OutputFolder:

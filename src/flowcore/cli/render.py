@@ -9,7 +9,7 @@ from pathlib import Path
 from ..errors import RenderError, TargetError
 from ..render import FORMATS, render
 from .codes import OK
-from .files import write_file
+from .files import write_file, write_out
 from .target import load_target
 
 __all__ = ["add_arguments", "execute"]
@@ -45,12 +45,10 @@ def execute(arguments: argparse.Namespace) -> int:
     content = render(load_target(arguments.target).flows[0], format, arguments.direction)
     if output != _STDOUT:
         write_file(Path(output), content)
-    elif isinstance(content, str):
-        sys.stdout.write(content)
-    elif sys.stdout.isatty():
+    elif isinstance(content, bytes) and sys.stdout.isatty():
         raise TargetError(f"{format} is not for a terminal: name a file, as in -o flow.{format}")
     else:
-        sys.stdout.buffer.write(content)
+        write_out(content)
     return OK
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from ..errors import Failure
+from ..render import visible
 from ..result import RunResult
 from ..trace import Trace, Visit
 
@@ -29,7 +30,7 @@ def path_lines(trace: Trace) -> list[str]:
 
 
 def _word(visit: Visit) -> str:
-    names = "/".join(part.rpartition("#")[0] for part in visit.path.split("/"))
+    names = visible("/".join(part.rpartition("#")[0] for part in visit.path.split("/")))
     if visit.kind == "over_limit":
         return f"{names} (over limit)"
     return f"{names}!" if visit.failure is not None else names
@@ -43,6 +44,8 @@ def result_data(flow: str, result: RunResult[Any]) -> dict[str, Any]:
         "value": _ready(result.value),
         "failure": _failure(result.failure),
         "exhausted": result.exhausted,
+        "reason": result.reason,
+        "stragglers": list(result.stragglers),
         "path": result.trace.path,
         "rounds": result.usage.rounds,
         "usage": asdict(result.usage),

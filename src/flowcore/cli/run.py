@@ -15,9 +15,10 @@ import anyio
 from ..app import App
 from ..errors import RenderError, TargetError
 from ..render import render, visible
+from ..result import RunResult
 from ..scope import Budget
 from .codes import FAILED, OK
-from .files import OutputFolder
+from .files import OutputFolder, write_out
 from .progress import Progress
 from .questions import Question, read_questions
 from .report import json_text, path_lines, result_data, trace_data
@@ -100,28 +101,31 @@ class _Session:
 
     def show_text(self, answer: Answer) -> None:
         if self.many:
-            print(f"{answer.question.id}: {answer.question.text}\n")
+            print(visible(f"{answer.question.id}: {answer.question.text}"), end="\n\n")
         if not answer.reason:
             print(f"{answer.text}\n")
         elif self.many:
             print(f"(no answer: {answer.reason})\n")
         if answer.result is not None:
-            print(*path_lines(answer.result.trace), f"  {answer.result.usage}", sep="\n")
+            print(*path_lines(answer.result.trace), f"  {_spent(answer.result)}", sep="\n")
         if self.many:
             print(flush=True)
 
     def show_json(self, answer: Answer) -> None:
         if self.many:
-            sys.stdout.write(json_text(answer.line))
+            write_out(json_text(answer.line))
         elif answer.result is not None:
-            sys.stdout.write(json_text(result_data(self.app.flow.name, answer.result), indent=2))
-        sys.stdout.flush()
+            write_out(json_text(result_data(self.app.flow.name, answer.result), indent=2))
 
 
 def _outcome(answer: Answer) -> str:
     if answer.result is None or answer.reason:
         return f"no answer: {answer.reason}"
-    return f"{answer.result.status}, {answer.result.usage}"
+    return f"{answer.result.status}, {_spent(answer.result)}"
+
+
+def _spent(result: RunResult[Any]) -> str:
+    return f"{result.usage}, ran out of {result.exhausted}" if result.exhausted else str(result.usage)
 
 
 def _write(folder: OutputFolder, app: AnyApp, answers: Sequence[Answer], many: bool) -> None:
