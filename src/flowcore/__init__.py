@@ -4,6 +4,7 @@ Checked before they run, bounded while they run, seen after they ran.
 """
 
 from .app import App
+from .compose import each
 from .errors import (
     BudgetExhausted,
     ContractError,
@@ -16,12 +17,13 @@ from .errors import (
     RunFailed,
 )
 from .flow import Flow
-from .graph import Node, node
+from .graph import ItemFailure, Node, Unfinished, node, parallel
 from .outcome import Complete, Continue
 from .result import RunResult, result_of
 from .retry import Retry
 from .run import Run
 from .scope import Budget, Reserve, Scope, Usage, current_scope
+from .state import Log, Merge
 from .step import Step
 from .trace import Trace, Visit
 
@@ -38,6 +40,9 @@ __all__ = [
     "Flow",
     "FlowError",
     "FlowcoreError",
+    "ItemFailure",
+    "Log",
+    "Merge",
     "Node",
     "NodeTimeout",
     "Problem",
@@ -50,9 +55,12 @@ __all__ = [
     "Scope",
     "Step",
     "Trace",
+    "Unfinished",
     "Usage",
     "Visit",
     "current_scope",
+    "each",
     "node",
+    "parallel",
     "result_of",
 ]

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Coroutine
+from contextvars import Context
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
 import anyio
 
-__all__ = ["Clock", "Loop", "SystemClock", "Timer"]
+__all__ = ["Clock", "Door", "Loop", "SystemClock", "Timer"]
 
 
 class Timer(Protocol):
@@ -21,6 +22,18 @@ class Timer(Protocol):
 
     def cancel(self) -> object:
         """See to it that the call does not happen."""
+        ...
+
+
+class Door(Protocol):
+    """Where a cancellation is let into code that runs, or kept out."""
+
+    def open(self) -> None:
+        """Let a cancellation in."""
+        ...
+
+    def close(self) -> None:
+        """Let no further one in."""
         ...
 
 
@@ -35,8 +48,13 @@ class Loop(Protocol):
         """Call when `seconds` of real time have passed."""
         ...
 
-    def spawn(self, work: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
-        """Run `work` in a task of its own that nobody waits for, with a copy of the current context."""
+    def spawn(
+        self, work: Callable[[], Coroutine[Any, Any, None]], name: str, context: Context | None = None
+    ) -> Door:
+        """Run `work` in a task of its own that nobody waits for, in a context, or in a copy of the current one.
+
+        The door lets cancellations into the task.
+        """
         ...
 
     def is_cancelling(self) -> bool:

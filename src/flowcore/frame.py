@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 __all__ = ["Frame"]
@@ -10,18 +11,24 @@ __all__ = ["Frame"]
 class Frame:
     """Where a walk stands: its place under its parent, and how often each of its nodes was entered.
 
-    The path of a frame is made only when it is read: `answer#1` for the walk inside the first visit of `answer`.
+    The path of a frame is made only when it is read: `answer#1` for the walk inside the first visit of `answer`,
+    `solve#1[3]` for that of an item. Walks side by side inside one visit are its children, in declared order.
     """
 
-    __slots__ = ("finish", "flow", "node", "number", "parent", "rounds", "visits")
+    __slots__ = ("children", "dropped", "finish", "flow", "index", "node", "number", "parent", "rounds", "visits")
 
-    def __init__(self, flow: str, parent: Frame | None = None, node: str = "", number: int = 0) -> None:
+    def __init__(
+        self, flow: str, parent: Frame | None = None, node: str = "", number: int = 0, index: int | None = None
+    ) -> None:
         self.flow = flow
         self.parent = parent
         self.node = node
         self.number = number
         self.visits: dict[str, int] = {}
         self.rounds = 0
+        self.index = index
+        self.children: list[Frame] = []
+        self.dropped = False
         self.finish: tuple[str, int, str] | None = None
 
     @property
@@ -29,7 +36,21 @@ class Frame:
         """The path of the visit that this walk stands in; '' for the run's own walk."""
         if self.parent is None:
             return ""
-        return self.parent.path_of(self.node, self.number)
+        path = self.parent.path_of(self.node, self.number)
+        return path if self.index is None else f"{path}[{self.index}]"
+
+    def keep(self, indices: Iterable[int]) -> None:
+        """Say which of the walks side by side counted; of the others nothing was kept."""
+        kept = set(indices)
+        for index, child in enumerate(self.children):
+            child.dropped = index not in kept
+
+    def branch(self, index: int | None = None) -> Frame:
+        """Return the frame of a walk beside others inside the same visit: a branch, or the item of that index."""
+        assert self.parent is not None  # only a visit has walks side by side
+        made = Frame(self.flow, self.parent, self.node, self.number, index)
+        self.children.append(made)
+        return made
 
     def path_of(self, node: str, number: int) -> str:
         """Return the path of a visit in this walk."""
@@ -39,9 +60,9 @@ class Frame:
     def is_within(self, frame: Frame) -> bool:
         """Return whether this is `frame`, or a walk beneath it."""
         here: Frame | None = self
-        while here is not None and here is not frame:
+        while here is not None and here is not frame and here not in frame.children:
             here = here.parent
-        return here is frame
+        return here is not None
 
     def enter(self, node: str) -> int:
         """Count an entry of a node and return its number."""

@@ -26,11 +26,11 @@ from .runtime import (
     Ended,
     EventQueue,
     InProcessHost,
+    Knock,
     Observer,
     Place,
     Recorder,
     Settlement,
-    Stoppable,
     Walk,
     WalkStopped,
     current_loop,
@@ -131,7 +131,6 @@ class Run(Generic[ResultT]):
         if not self._observers:
             self._all_watched.set()
         self._host = InProcessHost(self._record, self._clock, loop, self._give_up, self._grace)
-        self._region = Stoppable(loop, self._clock, self._abandon, self._grace)
         self._place = Place(self._record.trace.root, self._shape, self._scope, self._deps)
         self._walk = Walk(self._plan, self._place, self._host)
         self._settlement = Settlement(self._record, self._scope, self._shape, loop)
@@ -140,7 +139,8 @@ class Run(Generic[ResultT]):
             self._record.listeners.append(queue.put)
             loop.spawn(partial(self._observe, queue, observer), f"flowcore observer of {self._plan.name}")
         self._record.note(RunStarted, "", flow=self._plan.name)
-        loop.spawn(self._work, f"flowcore run of {self._plan.name}")
+        door = loop.spawn(self._work, f"flowcore run of {self._plan.name}")
+        self._knock = Knock(door, loop, self._clock, self._abandon, self._grace)
 
     async def __aenter__(self) -> Self:
         self.begin()
@@ -244,8 +244,7 @@ class Run(Generic[ResultT]):
         scope_variable.set(self._scope)
         ended: Ended | None = None
         try:
-            with self._region:
-                ended = await self._walk.to_the_end(self._values)
+            ended = await self._walk.to_the_end(self._values)
         except WalkStopped:
             pass  # somebody asked: what follows says so
         except BaseException as error:
@@ -253,6 +252,7 @@ class Run(Generic[ResultT]):
                 loop_ends = isinstance(error, anyio.get_cancelled_exc_class())
                 self._raised = None if loop_ends else error
                 self._ask("shutdown" if loop_ends else "interrupt")
+        self._knock.end()
         if self._asked is not None and self._asked != "shutdown":
             await self._host.threads.idle_within(self._grace, self._clock)
         self._settle(ended)
@@ -261,9 +261,9 @@ class Run(Generic[ResultT]):
         if self._settlement.is_settled:
             return
         if ended is not None and self._asked is None:
-            self._settlement.end(ended, self._host.threads.working)
+            self._settlement.end(ended, self._host.still_at_work)
         else:
-            reason, working = self._asked or "user", self._host.threads.working
+            reason, working = self._asked or "user", self._host.still_at_work
             self._settlement.cancel(reason, self._walk.values, working, unwound=unwound)
         self._tell_all()
 
@@ -271,7 +271,7 @@ class Run(Generic[ResultT]):
         if self._asked is None and not self._settlement.is_settled:
             self._asked = reason
             self._refuse()
-            self._region.ask()
+            self._knock.ask()
 
     def _refuse(self) -> None:
         """From now on nothing of the run is charged, told or committed."""
@@ -287,7 +287,7 @@ class Run(Generic[ResultT]):
         """End the run as failed: a visit that is out of time did not stop for the whole time of grace."""
         if not self._settlement.is_settled:
             self._refuse()
-            self._settlement.fail(error, path, self._walk.values, self._host.threads.working)
+            self._settlement.fail(error, path, self._walk.values, self._host.still_at_work)
             self._tell_all()
 
     def _tell_all(self) -> None:

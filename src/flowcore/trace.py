@@ -15,7 +15,7 @@ from .state import snapshot
 
 __all__ = ["Note", "RouteKind", "Trace", "Visit", "VisitRecord", "Where", "path_of"]
 
-RouteKind = Literal["next", "label", "error", "over_limit", "complete", "failed", "unfinished"]
+RouteKind = Literal["next", "label", "error", "over_limit", "complete", "join", "failed", "unfinished"]
 
 
 Where = str | tuple[Frame, str, int]
@@ -59,8 +59,9 @@ class Visit:
     """One visit of a node.
 
     `kind` says how it ended: by which kind of route it left (`next`, `label`, `error`, `over_limit`), or
-    `complete`, `failed` (no route took the failure), `unfinished` (the run ended first). `started` and `ended`
-    are seconds since the run began. `budget` is what the run had spent when the visit ended.
+    `complete`, `join` (a branch reached its join), `failed` (no route took the failure), `unfinished` (the run
+    ended first, or it was not needed any more). `started` and `ended` are seconds since the run began. `budget`
+    is what the run had spent when the visit ended.
     """
 
     path: str
@@ -134,7 +135,7 @@ class Trace(Sequence[Visit]):
         """The nodes in the order they were visited: `draft > check > draft > check > deliver`.
 
         A failed visit is marked with `!`, one that was not made since its limit was used up with `-`. The visits
-        of a sub-flow stand in brackets.
+        of a sub-flow stand in brackets, and so do branches and items, with `|` between them.
         """
         return _path(self.ordered(), self.root)
 
@@ -169,7 +170,8 @@ def _path(records: Sequence[VisitRecord], root: Frame) -> str:
 
     def word(record: VisitRecord) -> str:
         mark = "-" if record.kind == "over_limit" else "!" if record.failure is not None else ""
-        inner = words(record.inner) if record.inner is not None else ""
+        frames = () if record.inner is None else (record.inner, *record.inner.children)
+        inner = " | ".join(filter(None, (words(frame) for frame in frames if not frame.dropped)))
         return f"{record.node}{mark}({inner})" if inner else f"{record.node}{mark}"
 
     return words(root)

@@ -18,6 +18,7 @@ from pydantic import BaseModel
 from .errors import Failure
 from .frame import Frame
 from .scope import Usage
+from .state import Log
 from .trace import Trace, VisitRecord
 from .types import type_name
 
@@ -72,15 +73,37 @@ def _visit_lines(
     lines = [f"{indent}{name}" + (f"  [{', '.join(marks)}]" if marks else "")]
     if record.inner is not None:
         lines += _walk_lines(record.inner, inside, printer, f"{indent}  ")
+        for side in record.inner.children:
+            lines += _side_lines(side, inside, printer, f"{indent}  ")
     lines += [f"{indent}  retried after {printer.failure(failure)}" for failure in record.retried]
     if record.failure is not None:
         lines.append(f"{indent}  error {printer.failure(record.failure)}")
     lines += [
-        f"{indent}  + {field} = {printer.text(value)}" for field, value in sorted((record.patch or {}).items())
+        f"{indent}  + {_change(field, value, printer)}" for field, value in sorted((record.patch or {}).items())
     ]
     if (way := _way(record, printer)) is not None:
         lines.append(f"{indent}  -> {way}")
     return lines
+
+
+def _change(field: str, value: Any, printer: ValuePrinter) -> str:
+    if isinstance(value, Log) and value.fresh:
+        return f"{field} += {printer.text(value.fresh)}"
+    return f"{field} = {printer.text(value)}"
+
+
+def _side_lines(
+    frame: Frame, inside: Mapping[int, Sequence[VisitRecord]], printer: ValuePrinter, indent: str
+) -> list[str]:
+    """Return the lines of a branch or an item. How far one got that was dropped is chance, and not said."""
+    records = inside.get(id(frame), ())
+    if frame.dropped:
+        return [f"{indent}{records[0].node}  [not finished]"] if records and frame.index is None else []
+    if frame.index is not None:
+        return [f"{indent}[{frame.index}]", *_walk_lines(frame, inside, printer, f"{indent}  ")]
+    lines = _walk_lines(frame, inside, printer, indent)
+    flat = all(record.walk_round == 0 for record in records)
+    return [line.removeprefix("  ") for line in lines[1:]] if flat else lines
 
 
 def _way(record: VisitRecord, printer: ValuePrinter) -> str | None:
@@ -140,6 +163,8 @@ class ValuePrinter:
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             names = [entry.name for entry in dataclasses.fields(value)]
             return self._fields(value.__class__, {name: getattr(value, name) for name in names})
+        if isinstance(value, Log):
+            return f"Log({self.text(list(value))})"
         if isinstance(value, Mapping):
             pairs = sorted((self.text(key), self.text(item)) for key, item in value.items())
             return "{" + ", ".join(f"{key}: {item}" for key, item in pairs) + "}"

@@ -3,9 +3,11 @@
 from .build import FlowOptions, build_plan
 from .check import check_plan
 from .definition import Definition
+from .each import Each, ItemFailure, Unfinished
 from .export import plan_data, plan_graph, plan_signature
 from .function import Function
 from .node import ErrorRoute, Node, NodeDecorator, Route, node
+from .parallel import Join, Parallel, parallel
 from .plan import Edge, EdgeKind, Plan, PlanNode
 from .problems import PROBLEMS, ProblemKind
 from .signature import Signature, parameter_names, read_hints, signature_of_outcome
@@ -14,22 +16,28 @@ from .subflow import Subflow
 __all__ = [
     "PROBLEMS",
     "Definition",
+    "Each",
     "Edge",
     "EdgeKind",
     "ErrorRoute",
     "FlowOptions",
     "Function",
+    "ItemFailure",
+    "Join",
     "Node",
     "NodeDecorator",
+    "Parallel",
     "Plan",
     "PlanNode",
     "ProblemKind",
     "Route",
     "Signature",
     "Subflow",
+    "Unfinished",
     "build_plan",
     "check_plan",
     "node",
+    "parallel",
     "parameter_names",
     "plan_data",
     "plan_graph",

@@ -10,11 +10,15 @@ from typing import Any
 
 from ..errors import Problem
 from ..scope import Reserve
+from .branches import branches_passable, build_branches
+from .each import Each
 from .function import Function
 from .node import UNSET, Node
+from .parallel import Parallel
 from .plan import Plan, PlanNode
 from .problems import problem
 from .signature import Signature, read_signature
+from .subflow import Subflow
 
 __all__ = ["FlowOptions", "build_plan"]
 
@@ -73,15 +77,19 @@ class _Builder:
             if count > 1:
                 self.add(problem("duplicate_id", id, count=count))
 
-    def read(self, row: Node[Any, Any, Any, Any]) -> Signature:
+    def read(self, row: Node[Any, Any, Any, Any], where: str = "") -> Signature:
         definition = row.definition
         signature = definition.signature
         if signature.fault and isinstance(definition, Function):
             signature = read_signature(definition.fn, {})  # names that were defined since
         if signature.fault:
-            function = "leave" if definition.is_composite else getattr(definition.fn, "__qualname__", row.id)
+            function = (
+                _outcome_of(definition.kind)
+                if definition.is_composite
+                else getattr(definition.fn, "__qualname__", row.id)
+            )
             code = "missing_annotation" if signature.missing else "unreadable_annotation"
-            self.add(problem(code, row.id, function=function, fault=signature.fault))
+            self.add(problem(code, where or row.id, function=function, fault=signature.fault))
         return signature
 
     def build(self, options: FlowOptions) -> tuple[Plan, list[Problem]]:
@@ -128,6 +136,15 @@ class _Builder:
         item.max_visits = row.max_visits
         if item.is_composite and row.retry is not None:
             self.add(problem("retry_on_composite", item.id))
+        if isinstance(row.definition, Subflow | Each):
+            item.inner = row.definition.plan
+        elif isinstance(row.definition, Parallel):
+            signatures = {
+                branch.id: self.read(branch, f"{item.id}/{branch.id}") for branch in row.definition.rows()
+            }
+            item.inner, problems = build_branches(item.id, row.definition, node_timeout, signatures)
+            item.passable = branches_passable(item.inner, row.definition)
+            self.problems += problems
 
     def fill_routes(self, item: PlanNode, row: Node[Any, Any, Any, Any]) -> None:
         signature = item.signature
@@ -192,6 +209,10 @@ def _as_route(label: str) -> str:
     """Return how a route for a label is written: not every label can be the name of an argument."""
     by_name = label.isidentifier() and not keyword.iskeyword(label)
     return f"{label}=..." if by_name else f"{{{json.dumps(label, ensure_ascii=False)}: ...}}"
+
+
+def _outcome_of(kind: str) -> str:
+    return {"subflow": "leave", "each": "collect"}.get(kind, kind)
 
 
 def _shown(value: object) -> str:

@@ -60,7 +60,3 @@ class Definition(Protocol):
     def wanted_deps(self) -> Iterator[tuple[str, Any]]:
         """Yield what it and its insides want as deps, by path below it."""
         ...
-
-    def walk(self, prefix: str) -> Iterator[tuple[str, Any]]:
-        """Yield the nodes inside, each with its path."""
-        ...

@@ -36,10 +36,6 @@ class Function:
         """Yield what the annotation of its step wants."""
         yield "", self.signature.deps
 
-    def walk(self, prefix: str) -> Iterator[tuple[str, Any]]:
-        """Yield nothing: no node stands inside a function."""
-        yield from ()
-
 
 def is_async(fn: Callable[..., Any]) -> bool:
     """Return whether a call of `fn` gives something to await: a decorated async function is taken as one too."""

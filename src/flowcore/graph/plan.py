@@ -45,6 +45,7 @@ class PlanNode:
         "fn",
         "id",
         "index",
+        "inner",
         "is_async",
         "labels",
         "max_visits",
@@ -63,6 +64,7 @@ class PlanNode:
         self.definition = definition
         self.fn = definition.fn
         self.is_async = definition.is_async
+        self.inner: Plan | None = None
         self.signature = signature
         self.completes = signature.completes
         self.starts_round = False
@@ -174,7 +176,8 @@ class Plan:
         for item in self.nodes.values():
             path = f"{prefix}{item.id}"
             yield path, item
-            yield from item.definition.walk(f"{path}/")
+            if item.inner is not None:
+                yield from item.inner.walk(f"{path}/")
 
 
 def _wanted_deps(plan: Plan) -> Iterator[tuple[str, type]]:

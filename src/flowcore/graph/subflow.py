@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ..scope import Budget
-from .plan import Plan, PlanNode
+from .plan import Plan
 from .signature import Signature
 
 __all__ = ["Subflow"]
@@ -74,7 +74,3 @@ class Subflow:
             yield from ((f"/{path}", wanted) for path, wanted in self.plan.wanted_deps)
         else:
             yield "", self.signature.deps
-
-    def walk(self, prefix: str) -> Iterator[tuple[str, PlanNode]]:
-        """Yield every node inside, with its path."""
-        yield from self.plan.walk(prefix)

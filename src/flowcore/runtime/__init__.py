@@ -3,10 +3,10 @@
 from .backend import current_loop
 from .host import Ended, Host, Place, WalkStopped
 from .inprocess import InProcessHost
+from .knock import GRACE, Knock
 from .observers import EventQueue, Observer, observe
 from .record import Recorder
 from .settlement import Settlement
-from .stoppable import GRACE, Stoppable
 from .walk import Walk
 
 __all__ = [
@@ -15,11 +15,11 @@ __all__ = [
     "EventQueue",
     "Host",
     "InProcessHost",
+    "Knock",
     "Observer",
     "Place",
     "Recorder",
     "Settlement",
-    "Stoppable",
     "Walk",
     "WalkStopped",
     "current_loop",

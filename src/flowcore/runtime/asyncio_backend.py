@@ -4,11 +4,39 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from contextvars import Context
 from typing import Any
 
-from ..clock import Timer
+import anyio
+
+from ..clock import Door, Timer
 
 __all__ = ["AsyncioLoop"]
+
+
+class _TaskDoor:
+    """Two scopes around a task: the outer one is cancelled, the inner one lets that through or not.
+
+    They are anyio's, since a cancellation of the task itself would break through the shields of the code inside.
+    """
+
+    __slots__ = ("_inner", "_outer", "_work")
+
+    def __init__(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        self._work = work
+        self._outer = anyio.CancelScope()
+        self._inner = anyio.CancelScope()
+
+    async def run(self) -> None:
+        with self._outer, self._inner:
+            await self._work()
+
+    def open(self) -> None:
+        self._outer.cancel()
+        self._inner.shield = False
+
+    def close(self) -> None:
+        self._inner.shield = True
 
 
 class AsyncioLoop:
@@ -26,11 +54,15 @@ class AsyncioLoop:
         """Call when `seconds` have passed."""
         return self._loop.call_later(seconds, call)
 
-    def spawn(self, work: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
+    def spawn(
+        self, work: Callable[[], Coroutine[Any, Any, None]], name: str, context: Context | None = None
+    ) -> Door:
         """Run `work` in a task of its own."""
-        task = self._loop.create_task(work(), name=name)
+        door = _TaskDoor(work)
+        task = self._loop.create_task(door.run(), name=name, context=context)
         _tasks.add(task)
         task.add_done_callback(_tasks.discard)
+        return door
 
     def is_cancelling(self) -> bool:
         """Return whether somebody cancelled the current task, and not only what it awaits."""

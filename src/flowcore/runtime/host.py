@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
 from ..errors import Failure
@@ -21,6 +22,14 @@ class WalkStopped(BaseException):
     """Unwinds a walk whose run was asked to end. Never seen outside of the run."""
 
 
+class Slot(Protocol):
+    """The place that an item of an each takes up among those that run at a time."""
+
+    async def park(self, waiting: Awaitable[None]) -> None:
+        """Wait, and let another item go on meanwhile."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a walk's visits take place: its frame, the shape of its state, the scope they spend, their deps."""
@@ -29,6 +38,7 @@ class Place:
     shape: Shape
     scope: Scope
     deps: Any
+    slot: Slot | None = None
 
 
 class Arrival(NamedTuple):
@@ -72,6 +82,22 @@ class Ended(NamedTuple):
     failure: Failure | None = None
     routable: bool = True
     exhausted: str | None = None
+
+
+class Verdict(Enum):
+    """What the end of one walk means to those beside it."""
+
+    GO_ON = "go on"
+    NO_MORE = "begin no more, and let the others end"
+    STOP = "stop the others"
+
+
+class Side(NamedTuple):
+    """One of several walks that run side by side."""
+
+    walk: Callable[[], Awaitable[Ended]]
+    scope: Scope
+    frame: Frame
 
 
 class Left(NamedTuple):
@@ -135,6 +161,20 @@ class Host(Protocol):
         self, place: Place, walk: Callable[[], Awaitable[Ended]], values: Callable[[], Values]
     ) -> Ended:
         """Run a walk within the time of its scope. Out of time it is stopped, and has failed with `values`."""
+        ...
+
+    async def gather(
+        self,
+        frame: Frame,
+        count: int,
+        begin: Callable[[int, Slot], Side],
+        limit: int,
+        verdict: Callable[[int, Ended], Verdict],
+    ) -> list[Ended | None]:
+        """Run walks side by side, at most `limit` at a time, as the verdict on each end says.
+
+        Return how each ended, in their order; None stands for one that was stopped, or never begun.
+        """
         ...
 
     async def breathe(self) -> None:

@@ -11,12 +11,14 @@ import anyio.lowlevel
 
 from ..clock import Clock, Loop
 from ..errors import BudgetExhausted, ContractError, Failure, NodeCancelled, NodeTimeout
+from ..frame import Frame
 from ..graph import PlanNode
 from ..outcome import Complete
 from ..scope import Budget, Reserve, Scope
 from ..state import Values, snapshot
 from ..step import Step
-from .host import Arrival, Done, Ended, Left, Opened, Place, WalkStopped
+from .gather import Gathering
+from .host import Arrival, Done, Ended, Left, Opened, Place, Side, Slot, Verdict, WalkStopped
 from .outcomes import as_failure, checked, is_routable, unwrapped
 from .record import Recorder
 from .stoppable import Stoppable
@@ -26,6 +28,7 @@ __all__ = ["InProcessHost"]
 
 _BREATH = 0.003
 """Seconds after which a walk that never waits lets others run."""
+_NOT_NEEDED = Failure("", "Cancelled", "cancelled", "not needed any more")
 _UNLIMITED = Budget(rounds=None)
 
 
@@ -38,6 +41,7 @@ class InProcessHost:
         self.record = record
         self.threads = RunThreads(loop)
         self.stopped = False
+        self.stragglers: tuple[str, ...] = ()
         self._clock = clock
         self._loop = loop
         self._given_up = given_up
@@ -46,9 +50,14 @@ class InProcessHost:
         self._breath = clock.monotonic()
         self._thread = threading.get_ident()
 
+    @property
+    def still_at_work(self) -> tuple[str, ...]:
+        """The paths of visits that were given up, and of those whose threads are at work."""
+        return (*self.stragglers, *self.threads.working)
+
     def control(self, scope: Scope) -> bool:
         """Return whether it is time to let others run. Raises when the run or its time is over."""
-        if self.stopped:
+        if self.stopped or (scope.parent is not None and scope.is_closed):
             raise WalkStopped
         now = self._monotonic()
         if scope.is_timed:
@@ -116,6 +125,25 @@ class InProcessHost:
         self.record.abandon(failure, place.frame)
         return Ended(None, values(), error, failure, routable=False)
 
+    async def gather(
+        self,
+        frame: Frame,
+        count: int,
+        begin: Callable[[int, Slot], Side],
+        limit: int,
+        verdict: Callable[[int, Ended], Verdict],
+    ) -> list[Ended | None]:
+        """Run walks side by side, in a task each."""
+        rules = (limit, begin, verdict, self._leave_behind)
+        results = await Gathering(count, *rules, self._loop, self._clock, self._grace).run()
+        self._stop_if_asked()
+        self.record.abandon(_NOT_NEEDED, frame)
+        return results
+
+    def _leave_behind(self, frame: Frame) -> None:
+        """Name the visit of a walk that was asked to stop, and did not for the whole time of grace."""
+        self.stragglers += self.record.leaves(frame)
+
     def _timed(self, seconds: float, error: Exception, path: str) -> Stoppable:
         """Return a region that is asked to stop in `seconds`. If it does not, the run gives it up."""
         region = Stoppable(self._loop, self._clock, lambda: self._given_up(error, path), self._grace)
@@ -139,7 +167,7 @@ class InProcessHost:
             )  # fmt: skip
             try:
                 if attempt > 1:
-                    await self._pause(place.scope, item, attempt - 1)
+                    await self._pause(place, item, attempt - 1)
                 if item.timeout is None and item.is_async and item.fn is not None:
                     returned = await item.fn(step)
                 else:
@@ -182,13 +210,11 @@ class InProcessHost:
         else:
             self._loop.soon(lambda: self.record.custom(*event))
 
-    async def _pause(self, scope: Scope, item: PlanNode, attempt: int) -> None:
+    async def _pause(self, place: Place, item: PlanNode, attempt: int) -> None:
         seconds = item.retry.pause(attempt) if item.retry is not None else 0.0
-        if seconds > 0:
-            await self._clock.sleep(seconds)
-        else:
-            await self.breathe()
-        self.control(scope)
+        pause = self._clock.sleep(seconds) if seconds > 0 else self.breathe()
+        await (pause if place.slot is None else place.slot.park(pause))
+        self.control(place.scope)
 
     async def _call(self, item: PlanNode, step: Step[Any, Any]) -> Any:
         assert item.fn is not None  # a composite is walked, not called

@@ -11,7 +11,7 @@ from ..scope import Scope
 from ..state import HasPath
 from ..types import is_value_of, type_name
 
-__all__ = ["as_failure", "checked", "is_routable", "unwrapped"]
+__all__ = ["add_note", "as_failure", "checked", "is_routable", "unwrapped"]
 
 
 _UNROUTED = frozenset({"rounds", "seconds", "visits"})
@@ -65,6 +65,13 @@ def as_failure(error: Exception, path: str, attempts: int = 1) -> Failure:
     """Return an exception as data."""
     code = error.code if isinstance(error, FlowcoreError) else "exception"
     return Failure(path, type_name(type(error)), code, _message(error), attempts, error)
+
+
+def add_note(error: BaseException, note: str) -> None:
+    """Add a note once. Works on errors that refuse attributes of their own."""
+    notes: list[str] = getattr(error, "__notes__", [])
+    if note not in notes:
+        object.__setattr__(error, "__notes__", [*notes, note])
 
 
 def _message(error: Exception) -> str:

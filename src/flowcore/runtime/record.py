@@ -96,8 +96,6 @@ class Recorder:
         if self._version != self._scope.version:
             self._version = self._scope.version
             self._counters = self._scope.counters
-        if self._unwarned:
-            self._warn((frame, left.node, left.number))
         value = getattr(done.outcome, "value", None) if left.kind == "complete" else None
         why = left.why and snapshot(left.why)
         record = VisitRecord._make((
@@ -109,6 +107,8 @@ class Recorder:
         self.trace.records.append(record)
         if self.listeners:
             self._tell(end_events(record))
+        if self._unwarned:
+            self._warn((frame, left.node, left.number))
 
     def abandon(self, failure: Failure, within: Frame) -> tuple[str, ...]:
         """End the visits under way in a walk and beneath it; return their paths, the innermost first."""
@@ -123,6 +123,11 @@ class Recorder:
                 done = Done(None, None, None, replace(failure, path=paths[-1]), inner=inside)
                 self.finish(Left(frame, node, number, opened, done, "unfinished"))
         return tuple(paths)
+
+    def leaves(self, within: Frame) -> tuple[str, ...]:
+        """Return the paths of the innermost visits under way in a walk and beneath it."""
+        paths = [frame.path_of(node, number) for frame, node, number in self._open if frame.is_within(within)]
+        return tuple(path for path in paths if not any(other.startswith(f"{path}/") for other in paths))
 
     def retrying(self, where: Where, failure: Failure) -> None:
         """Note a failed attempt that another follows."""

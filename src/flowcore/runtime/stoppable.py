@@ -1,9 +1,4 @@
-"""The stoppable: a stretch of code that can be asked to stop, by knocking rather than by holding the door.
-
-A cancellation that is held up makes a node that swallows it spin: each await raises at once. So it is delivered
-for a few passes of the event loop, then shielded, then delivered again after 50, 100, 200 ms and so on, until the
-time of grace is over.
-"""
+"""The stoppable: a stretch of code inside a task that can be asked to stop."""
 
 from __future__ import annotations
 
@@ -13,32 +8,39 @@ from typing import Self
 
 import anyio
 
-from ..clock import Clock, Loop, Timer
+from ..clock import Clock, Loop
+from .knock import Knock
 
-__all__ = ["GRACE", "Stoppable"]
-
-GRACE = 5.0
-"""Seconds that code which was asked to stop may take to do so."""
-_FIRST_PAUSE = 0.05
-_FIRST_PASSES = 3
-_LATER_PASSES = 1
+__all__ = ["Stoppable"]
 
 
 class Stoppable:
     """Two scopes around a stretch of code: the outer one is cancelled, the inner one lets that through or not."""
 
-    __slots__ = ("_clock", "_given_up", "_grace", "_inner", "_loop", "_outer", "_over", "_timer", "asked")
+    __slots__ = ("_inner", "_knock", "_outer")
 
-    def __init__(self, loop: Loop, clock: Clock, given_up: Callable[[], object], grace: float = GRACE) -> None:
-        self._loop = loop
-        self._clock = clock
-        self._given_up = given_up
-        self._grace = grace
+    def __init__(self, loop: Loop, clock: Clock, given_up: Callable[[], object], grace: float) -> None:
         self._outer = anyio.CancelScope()
         self._inner = anyio.CancelScope()
-        self._over = False
-        self._timer: Timer | None = None
-        self.asked = False
+        self._knock = Knock(self, loop, clock, given_up, grace)
+
+    @property
+    def asked(self) -> bool:
+        """Whether the code was asked to stop."""
+        return self._knock.asked
+
+    def ask_in(self, seconds: float) -> None:
+        """Ask the code inside to stop when `seconds` have passed."""
+        self._knock.ask_in(seconds)
+
+    def open(self) -> None:
+        """Let the cancellation in."""
+        self._outer.cancel()
+        self._inner.shield = False
+
+    def close(self) -> None:
+        """Keep it out."""
+        self._inner.shield = True
 
     def __enter__(self) -> Self:
         self._outer.__enter__()
@@ -48,40 +50,7 @@ class Stoppable:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
-        self._over = True
-        if self._timer is not None:
-            self._timer.cancel()
+        self._knock.end()
         if self._inner.__exit__(kind, error, trace):
             kind = error = trace = None
         return bool(self._outer.__exit__(kind, error, trace))
-
-    def ask_in(self, seconds: float) -> None:
-        """Ask the code inside to stop when `seconds` have passed."""
-        self._timer = self._clock.later(seconds, self.ask, self._loop)
-
-    def ask(self) -> None:
-        """Ask the code inside to stop. Asking again changes nothing."""
-        if not self.asked and not self._over:
-            self.asked = True
-            self._outer.cancel()
-            self._knock(_FIRST_PASSES, _FIRST_PAUSE, 0.0)
-
-    def _knock(self, passes: int, pause: float, spent: float) -> None:
-        if self._over:
-            return
-        self._inner.shield = False
-        pause = min(pause, self._grace - spent)
-        self._close_after(passes, last=pause <= 0)
-        if pause > 0:
-            following = (_LATER_PASSES, pause * 2, spent + pause)
-            self._timer = self._clock.later(pause, lambda: self._knock(*following), self._loop)
-
-    def _close_after(self, passes: int, *, last: bool) -> None:
-        if self._over:
-            return
-        if passes:
-            self._loop.soon(lambda: self._close_after(passes - 1, last=last))
-            return
-        self._inner.shield = True
-        if last:
-            self._given_up()

@@ -3,14 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from contextvars import copy_context
+from contextvars import Context, copy_context
 from typing import Any
 
 import trio
 
-from ..clock import Timer
+from ..clock import Door, Timer
 
 __all__ = ["TrioLoop"]
+
+
+class _TaskDoor:
+    """Two scopes around a task: the outer one is cancelled, the inner one lets that through or not."""
+
+    __slots__ = ("_inner", "_outer")
+
+    def __init__(self) -> None:
+        self._outer = trio.CancelScope()
+        self._inner = trio.CancelScope()
+
+    async def run(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        with self._outer, self._inner:
+            await work()
+
+    def open(self) -> None:
+        self._outer.cancel()
+        self._inner.shield = False
+
+    def close(self) -> None:
+        self._inner.shield = True
 
 
 class TrioLoop:
@@ -38,9 +59,13 @@ class TrioLoop:
         trio.lowlevel.spawn_system_task(wait, name="flowcore timer")
         return scope
 
-    def spawn(self, work: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
+    def spawn(
+        self, work: Callable[[], Coroutine[Any, Any, None]], name: str, context: Context | None = None
+    ) -> Door:
         """Run `work` in a task of its own."""
-        trio.lowlevel.spawn_system_task(work, name=name, context=copy_context())
+        door = _TaskDoor()
+        trio.lowlevel.spawn_system_task(door.run, work, name=name, context=context or copy_context())
+        return door
 
     def is_cancelling(self) -> bool:
         """Return True: trio raises its cancellation only in a task that it cancels."""

@@ -7,19 +7,14 @@ can be replayed.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from functools import partial
 
-from ..errors import BudgetExhausted, ContractError, NodeTimeout
-from ..frame import Frame
-from ..graph import Plan, PlanNode, Subflow
+from ..errors import BudgetExhausted, NodeTimeout
+from ..graph import Plan, PlanNode
 from ..outcome import Complete, Continue
-from ..scope import Scope
-from ..scope.scope import scope_variable
-from ..state import Values, shape_of
-from ..types import as_class, type_name
+from ..state import Values
+from .composites import composite
 from .host import Arrival, Done, Ended, Host, Left, Opened, Place
-from .outcomes import as_failure, checked, is_routable
 
 __all__ = ["Walk"]
 
@@ -57,6 +52,10 @@ class Walk:
         ended = await self._in_time(partial(self.run, finish, ended.values, arrival))
         return ended._replace(exhausted=error.dimension)
 
+    def child(self, plan: Plan, place: Place) -> Walk:
+        """Return a walk of another plan in another place."""
+        return Walk(plan, place, self.host)
+
     async def run(self, item: PlanNode, values: Values, arrival: Arrival = _ORDINARY) -> Ended:
         """Walk from a node to a `Complete`, or to a failure that no route takes."""
         host, place, frame = self.host, self.place, self.place.frame
@@ -77,8 +76,8 @@ class Walk:
                 item, arrival = over, _ORDINARY
                 continue
             opened = host.begin(place, item, number)
-            if type(item.definition) is Subflow:
-                done = await self._subflow(item, item.definition, number, values)
+            if item.inner is not None:
+                done = await composite(self, item, number, values)
             else:
                 done = await host.visit(place, item, number, values, arrival)
             if done.patch:
@@ -117,7 +116,8 @@ class Walk:
         if type(outcome) is Continue:
             label = outcome.label
             following = item.next if label is None else item.labels[label]
-            assert following is not None  # the construction found a route for each outcome
+            if following is None:
+                return Left(frame, item.id, number, opened, done, "join"), None
             if label is None:
                 return Left(frame, item.id, number, opened, done, "next", "", following.id, outcome.why), following
             others = item.alternatives[label]
@@ -128,68 +128,3 @@ class Walk:
             return Left(frame, item.id, number, opened, done, "failed"), None
         kind = done.failure.type if done.failure is not None else ""
         return Left(frame, item.id, number, opened, done, "error", kind, target.id), target
-
-    async def _subflow(self, item: PlanNode, definition: Subflow, number: int, values: Values) -> Done:
-        around = self.place.scope
-        frame = Frame(definition.plan.name, self.place.frame, item.id, number)
-        limit = around if item.timeout is None else self.host.timed(around, item.timeout, frame.path)
-        try:
-            walk, start = self._child(definition, frame, values, limit)
-        except Exception as error:
-            return _broken(error, frame, around)
-        token = scope_variable.set(walk.place.scope)
-        try:
-            ended = await self._inside(walk, start, limit)
-        finally:
-            scope_variable.reset(token)
-            if walk.place.scope is not limit:
-                walk.place.scope.release()
-        if ended.error is not None:
-            timed = isinstance(ended.error, BudgetExhausted | NodeTimeout)
-            routable = is_routable(ended.error, around) if timed else ended.routable
-            return Done(None, None, ended.error, ended.failure, routable, inner=frame)
-        try:
-            return self._leave(item, definition, frame, values, ended)
-        except Exception as error:
-            return _broken(error, frame, around)
-
-    async def _inside(self, walk: Walk, start: Values, limit: Scope) -> Ended:
-        """Walk a sub-flow: to its own end if it has limits of its own, within its timeout if it has one."""
-        entry = walk.plan.entry
-        assert entry is not None  # a plan without an entry is never constructed
-        own = walk.place.scope is not limit
-        work = partial(walk.to_the_end, start) if own else partial(walk.run, entry, start)
-        if limit is self.place.scope:
-            return await work()
-        return await self.host.bounded(replace(walk.place, scope=limit), work, lambda: walk.values)
-
-    def _child(self, definition: Subflow, frame: Frame, values: Values, scope: Scope) -> tuple[Walk, Values]:
-        plan, place = definition.plan, self.place
-        deps = place.deps if definition.deps is None else definition.deps(place.deps)
-        if definition.enter is None:
-            shape, start = place.shape, values
-        else:
-            state = definition.enter(place.shape.draft(values))
-            wanted = as_class(plan.state)
-            if wanted is not None and not isinstance(state, wanted):
-                given, name = type_name(type(state)), type_name(wanted)
-                raise ContractError(f"{frame.path}: enter returned {given}, not {name}")
-            shape = shape_of(state.__class__)
-            start = shape.values(state)
-        if definition.budget is not None:
-            scope = self.host.narrowed(scope, definition.budget, frame.path, plan.reserve)
-        return Walk(plan, Place(frame, shape, scope, deps), self.host), start
-
-    def _leave(self, item: PlanNode, definition: Subflow, frame: Frame, values: Values, ended: Ended) -> Done:
-        if definition.leave is None:
-            patch = {name: value for name, value in ended.values.items() if value is not values.get(name)}
-            return Done(Continue(), patch or None, inner=frame)
-        shape = self.place.shape
-        draft = shape.draft(values)
-        outcome = checked(item, definition.leave(draft, ended.value), frame)
-        return Done(outcome, shape.difference(draft, values, frame), inner=frame)
-
-
-def _broken(error: Exception, frame: Frame, scope: Scope) -> Done:
-    """Return the end of a composite whose enter, leave or deps failed: that is its own failure."""
-    return Done(None, None, error, as_failure(error, frame.path), is_routable(error, scope), inner=frame)

@@ -168,6 +168,11 @@ class Scope:
         """Refuse every further charge with what `refusal` returns: the run of this scope has ended."""
         self._closed = refusal
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the run, or the branch, that this scope belongs to has ended."""
+        return any(scope._closed is not None for scope in self._chain)
+
     def narrow(
         self, budget: Budget, *, path: str = "", reserve: Reserve | None = None, is_timeout: bool = False
     ) -> Scope:
@@ -213,7 +218,7 @@ class Scope:
         """Return whether that much could be charged now. Reads the real counters each time."""
         wanted = {"requests": float(requests), "rounds": float(rounds)}
         with self._lock:
-            if any(scope._closed is not None for scope in self._chain):
+            if self.is_closed:
                 return False
             try:
                 self._check_all({name: amount for name, amount in wanted.items() if amount})

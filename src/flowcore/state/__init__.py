@@ -1,7 +1,9 @@
 """State: drafts that a visit works on, and the patches that it leaves."""
 
+from .log import Log
+from .merge import Merge
 from .sameness import same
 from .shape import HasPath, Shape, Values, shape_of
 from .snapshot import snapshot
 
-__all__ = ["HasPath", "Shape", "Values", "same", "shape_of", "snapshot"]
+__all__ = ["HasPath", "Log", "Merge", "Shape", "Values", "same", "shape_of", "snapshot"]

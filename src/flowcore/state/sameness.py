@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
+from .log import Log
 from .snapshot import ATOMS, attribute_names, has_fields
 
 __all__ = ["same"]
@@ -75,6 +76,8 @@ def _same(left: Any, right: Any, seen: _Seen) -> bool:
 
 
 def _same_within(kind: type, left: Any, right: Any, seen: _Seen) -> bool:
+    if issubclass(kind, Log):
+        return left.is_same_view(right) or (len(left) == len(right) and _same_items(left, right, seen))
     if issubclass(kind, list | tuple | deque):
         return len(left) == len(right) and _same_items(left, right, seen) and _same_rest(left, right, seen)
     if issubclass(kind, dict):

@@ -9,6 +9,7 @@ import enum
 import types
 import typing
 import uuid
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Annotated, Any, Final, Literal, Protocol, Union, get_args, get_origin
 
@@ -17,6 +18,8 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from ..errors import ContractError
 from ..types import adapter_of, type_name
 from .draft import draft_class, frozen_fields, written
+from .log import Log
+from .merge import Merge, merge_of, merged
 from .sameness import same
 from .snapshot import ATOMS, snapshot
 
@@ -53,12 +56,27 @@ def is_state_type(cls: object) -> bool:
 class Shape:
     """What is known of one state type."""
 
-    __slots__ = ("_adapters", "_draft", "_frozen", "_lazy", "_own_dict", "_plain", "cls", "is_model", "names")
+    __slots__ = (
+        "_adapters",
+        "_draft",
+        "_frozen",
+        "_lazy",
+        "_logs",
+        "_own_dict",
+        "_plain",
+        "_rules",
+        "cls",
+        "hints",
+        "is_model",
+        "names",
+    )
 
     def __init__(self, cls: type[Any]) -> None:
         self.cls = cls
         self.is_model = issubclass(cls, BaseModel)
-        hints = _hints(cls)
+        self.hints = hints = _hints(cls)
+        self._rules = {name: _rule(cls, name, hint) for name, hint in hints.items()}
+        self._logs = {name: items for name, hint in hints.items() if (items := _log_items(hint)) is not None}
         self.names = tuple(hints)
         self._lazy = tuple(name for name, hint in hints.items() if not _is_eager(hint))
         self._plain = {name: hint for name, hint in hints.items() if hint in _EAGER and _is_unchecked(cls, name)}
@@ -117,6 +135,20 @@ class Shape:
         made.model_post_init(None)
         return made.__pydantic_private__
 
+    def can_merge(self, field: str) -> bool:
+        """Return whether branches may change the same field: it has a merge rule, or is a log."""
+        return self._rules[field] is not None or field in self._logs
+
+    def merge(self, field: str, before: Any, values: Sequence[Any], where: HasPath) -> Any:
+        """Return what the values that branches gave a field become. Raises `ContractError` as rules do."""
+        try:
+            value = merged(self._rules[field], before, values)
+            if field in self._logs and isinstance(before, Log):
+                return self._check_log(field, value, {field: before}, where)
+        except ContractError as error:
+            raise ContractError(f"{where.path}: {self.cls.__name__}.{field}: {error}") from None
+        return snapshot(self._check_field(field, value, where))
+
     def difference(self, state: Any, values: Values, where: HasPath) -> Values | None:
         """Return the fields that a draft (or a state put in its place) changed, checked and copied, or None.
 
@@ -147,6 +179,11 @@ class Shape:
         return changed if valid else self._check(changed, values, where)
 
     def _check(self, changed: Values, values: Values, where: HasPath) -> Values | None:
+        logs = {
+            name: self._check_log(name, changed.pop(name), values, where) for name in self._logs if name in changed
+        }
+        if not changed:
+            return logs or None
         if not self.is_model:
             found = {name: self._check_field(name, value, where) for name, value in changed.items()}
         elif self._frozen.isdisjoint(changed):
@@ -154,12 +191,26 @@ class Shape:
         else:
             found = self._check_whole(changed, values, where)
         patch = {name: snapshot(value) for name, value in found.items() if not same(values.get(name, self), value)}
-        return patch or None
+        return {**patch, **logs} or None
+
+    def _check_log(self, name: str, value: Any, values: Values, where: HasPath) -> Any:
+        """Check what was appended to a log, and only that."""
+        before = values.get(name)
+        added = value.appended(before) if isinstance(value, Log) and isinstance(before, Log) else None
+        if not isinstance(value, Log) or added is None:
+            return snapshot(self._check_field(name, value, where))
+        try:
+            checked = adapter_of(list[self._logs[name]]).validate_python(added)  # type: ignore[name-defined]
+        except ValidationError as error:
+            raise _misfit(self.cls, name, error, where) from None
+        log = before.draft() if isinstance(before, Log) else Log()
+        log.extend(checked)
+        return log.settled()
 
     def _check_field(self, name: str, value: Any, where: HasPath) -> Any:
         adapter = self._adapters.get(name)
         if adapter is None:
-            adapter = self._adapters[name] = adapter_of(_hints(self.cls)[name])
+            adapter = self._adapters[name] = adapter_of(self.hints[name])
         try:
             return adapter.validate_python(value)
         except ValidationError as error:
@@ -224,6 +275,22 @@ def _is_eager(hint: Any) -> bool:
     return isinstance(hint, type) and (hint in _EAGER or hint in ATOMS or issubclass(hint, enum.Enum))
 
 
+def _rule(cls: Any, name: str, hint: Any) -> Merge | None:
+    if issubclass(cls, BaseModel):
+        found = [extra for extra in cls.model_fields[name].metadata if isinstance(extra, Merge)]
+        return found[0] if found else merge_of(hint)
+    return merge_of(hint)
+
+
+def _log_items(hint: Any) -> Any:
+    """Return the type of the items if the annotation is a log's."""
+    if get_origin(hint) is Annotated:
+        return _log_items(get_args(hint)[0])
+    if hint is Log:
+        return Any
+    return get_args(hint)[0] if get_origin(hint) is Log else None
+
+
 def _is_unchecked(cls: Any, name: str) -> bool:
     """Return whether a value of exactly the annotated class is valid in this field, whatever it is."""
     if not issubclass(cls, BaseModel):
@@ -232,7 +299,7 @@ def _is_unchecked(cls: Any, name: str) -> bool:
     if made.field_validators or made.model_validators or made.validators or made.root_validators:
         return False
     shapes_text = any(key.startswith("str_") for key in cls.model_config)
-    return not shapes_text and not cls.model_fields[name].metadata
+    return not shapes_text and all(isinstance(extra, Merge) for extra in cls.model_fields[name].metadata)
 
 
 def _fill_slots(model: Any, cls: Any, names: set[str]) -> None:

@@ -24,6 +24,8 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
+from .log import Log
+
 __all__ = ["ATOMS", "attribute_names", "has_fields", "snapshot"]
 
 ATOMS: Final = frozenset(
@@ -49,6 +51,8 @@ def _copy(value: Any, seen: dict[int, Any]) -> Any:
         return value
     if (known := seen.get(id(value), seen)) is not seen:
         return known
+    if issubclass(kind, Log):
+        return value.draft()
     if issubclass(kind, list | deque):
         return _copy_list(value, seen)
     if issubclass(kind, dict):

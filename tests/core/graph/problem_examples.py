@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from flowcore import Complete, Continue, Flow, Retry, Step, node
+from flowcore import Complete, Continue, Flow, Log, Retry, Step, each, node, parallel
 
 
 class State(BaseModel):
@@ -96,6 +96,33 @@ def wrong_back(draft: State, result: int) -> Continue:
     return Continue()
 
 
+class Soft(BaseModel):
+    history: Log[list[str]] = Log()
+
+
+@node(writes=("text",))
+async def writer(step: Step[State]) -> Continue:
+    step.state.text = "written"
+    return Continue()
+
+
+async def on_soft_log(step: Step[Soft]) -> Complete[int]:
+    return Complete(len(step.state.history))
+
+
+def many(state: State) -> list[State]:
+    return [State(text=word) for word in state.text.split()]
+
+
+def wrong_over(state: State) -> list[Stranger]:
+    return [Stranger(number=len(word)) for word in state.text.split()]
+
+
+def gather(draft: State, results: list[str]) -> Continue:
+    draft.text = " ".join(results)
+    return Continue()
+
+
 NAMES: dict[str, Any] = {
     "Complete": Complete,
     "Continue": Continue,
@@ -122,4 +149,11 @@ NAMES: dict[str, Any] = {
     "stranger": stranger,
     "wrong_back": wrong_back,
     "wrong_into": wrong_into,
+    "wrong_over": wrong_over,
+    "writer": writer,
+    "parallel": parallel,
+    "on_soft_log": on_soft_log,
+    "many": many,
+    "gather": gather,
+    "each": each,
 }

@@ -1,0 +1,155 @@
+"""The gathering: walks side by side, each in a task and a context of its own, until there are enough."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Awaitable, Callable
+from contextvars import copy_context
+from functools import partial
+
+import anyio
+
+from ..clock import Clock, Door, Loop
+from ..frame import Frame
+from .host import Ended, Side, Slot, Verdict, WalkStopped
+from .knock import Knock
+
+__all__ = ["Gathering"]
+
+
+class Gathering:
+    """Runs at most `limit` walks at a time. What is not needed any more is stopped, awaited, at last given up."""
+
+    def __init__(
+        self,
+        count: int,
+        limit: int,
+        begin: Callable[[int, Slot], Side],
+        verdict: Callable[[int, Ended], Verdict],
+        given_up: Callable[[Frame], object],
+        loop: Loop,
+        clock: Clock,
+        grace: float,
+    ) -> None:
+        self._results: list[Ended | None] = [None] * count
+        self._last = count
+        self._limit = limit
+        self._begin = begin
+        self._verdict = verdict
+        self._given_up = given_up
+        self._loop = loop
+        self._clock = clock
+        self._grace = grace
+        self._context = copy_context()
+        self._next = 0
+        self._active = 0
+        self._stopping = False
+        self._raised: BaseException | None = None
+        self._sides: dict[int, Side] = {}
+        self._doors: dict[int, Door] = {}
+        self._knocks: dict[int, Knock] = {}
+        self._waiting: deque[anyio.Event] = deque()
+        self._done = anyio.Event()
+
+    async def run(self) -> list[Ended | None]:
+        """Return how each walk ended, in their order; None for one that did not."""
+        self._fill()
+        try:
+            await self._done.wait()
+        except BaseException:
+            self.stop()
+            await self._wait_whatever_comes()
+            raise
+        if self._raised is not None:
+            raise self._raised
+        return self._results
+
+    def stop(self) -> None:
+        """Start nothing more, and ask what is under way to stop."""
+        if self._stopping:
+            return
+        self._stopping = True
+        for index, door in self._doors.items():
+            give_up = partial(self._give_up, index)
+            self._knocks[index] = knock = Knock(door, self._loop, self._clock, give_up, self._grace)
+            knock.ask()
+        self._end_if_idle()
+
+    async def park(self, waiting: Awaitable[None]) -> None:
+        """Wait, and let another walk go on meanwhile; return when there is a place again."""
+        self._active -= 1
+        self._fill()
+        try:
+            await waiting
+            if self._active >= self._limit:
+                place = anyio.Event()
+                self._waiting.append(place)
+                await place.wait()
+                return  # the place was taken for us
+        except BaseException:
+            self._active += 1
+            raise
+        self._active += 1
+
+    def _fill(self) -> None:
+        while not self._stopping and self._active < self._limit:
+            if self._waiting:
+                self._waiting.popleft().set()
+            elif self._next < self._last:
+                index = self._next
+                self._next += 1
+                self._sides[index] = self._begin(index, self)
+                work = partial(self._walk, index)
+                self._doors[index] = self._loop.spawn(work, "flowcore branch", self._context.copy())
+            else:
+                break
+            self._active += 1
+        self._end_if_idle()
+
+    def _end_if_idle(self) -> None:
+        if not self._doors and (self._stopping or self._next >= self._last):
+            self._done.set()
+
+    async def _walk(self, index: int) -> None:
+        ended: Ended | None = None
+        try:
+            ended = await self._sides[index].walk()
+        except WalkStopped:
+            pass  # the run or this walk was asked to stop: it has no result
+        except BaseException as error:
+            if not isinstance(error, anyio.get_cancelled_exc_class()) and self._raised is None:
+                self._raised = error
+                self.stop()
+        if index in self._doors:
+            self._leave(index, ended)
+
+    def _leave(self, index: int, ended: Ended | None) -> None:
+        del self._doors[index], self._sides[index]
+        if (knock := self._knocks.pop(index, None)) is not None:
+            knock.end()
+        self._active -= 1
+        if ended is not None:
+            self._results[index] = ended
+            if not self._stopping:
+                self._act(self._verdict(index, ended))
+        self._fill()
+
+    def _act(self, verdict: Verdict) -> None:
+        if verdict is Verdict.STOP:
+            self.stop()
+        elif verdict is Verdict.NO_MORE:
+            self._last = self._next
+
+    def _give_up(self, index: int) -> None:
+        side = self._sides[index]
+        side.scope.close(self._loop.cancellation)
+        self._given_up(side.frame)
+        self._leave(index, None)
+
+    async def _wait_whatever_comes(self) -> None:
+        while not self._done.is_set():
+            try:
+                with anyio.CancelScope(shield=True):
+                    await self._done.wait()
+            except anyio.get_cancelled_exc_class():
+                continue
