@@ -150,7 +150,8 @@ class Run(Generic[ResultT]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._ask("user")
-        await self._wait_whatever_comes()
+        if (cancelled := await self._wait_whatever_comes()) is not None:
+            raise cancelled
 
     @property
     def trace(self) -> Trace:
@@ -222,14 +223,16 @@ class Run(Generic[ResultT]):
         await self._let_observers_catch_up(patience)
         return self._settlement.outcome
 
-    async def _wait_whatever_comes(self) -> None:
-        """Return when the run has ended, after the time of grace at most, whoever cancels the caller again."""
+    async def _wait_whatever_comes(self) -> BaseException | None:
+        """Return when the run has ended, after the time of grace at most: what cancelled the caller meanwhile."""
+        cancelled: BaseException | None = None
         while not self._finished.is_set():
             try:
                 with anyio.CancelScope(shield=True):
                     await self._finished.wait()
-            except anyio.get_cancelled_exc_class():
-                continue
+            except anyio.get_cancelled_exc_class() as error:
+                cancelled = error
+        return cancelled
 
     def value(self) -> Any:
         """Return what the ended run completed with, or raise what it ended with."""
@@ -268,10 +271,15 @@ class Run(Generic[ResultT]):
         self._tell_all()
 
     def _ask(self, reason: Reason) -> None:
-        if self._asked is None and not self._settlement.is_settled:
+        if self._asked is None and not self._settlement.is_settled and not self._time_is_over():
             self._asked = reason
             self._refuse()
             self._knock.ask()
+
+    def _time_is_over(self) -> bool:
+        """Return whether the end of its time already settles how this run ends: the first to ask wins."""
+        ends_at, can_finish = self._scope.ends_at, self._plan.finish is not None and self._plan.reserve.seconds
+        return ends_at is not None and self._clock.monotonic() >= ends_at and not can_finish
 
     def _refuse(self) -> None:
         """From now on nothing of the run is charged, told or committed."""

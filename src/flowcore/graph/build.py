@@ -10,15 +10,12 @@ from typing import Any
 
 from ..errors import Problem
 from ..scope import Reserve
-from .branches import branches_passable, build_branches
-from .each import Each
 from .function import Function
+from .inside import settle_inner
 from .node import UNSET, Node
-from .parallel import Parallel
 from .plan import Plan, PlanNode
 from .problems import problem
 from .signature import Signature, read_signature
-from .subflow import Subflow
 
 __all__ = ["FlowOptions", "build_plan"]
 
@@ -136,15 +133,8 @@ class _Builder:
         item.max_visits = row.max_visits
         if item.is_composite and row.retry is not None:
             self.add(problem("retry_on_composite", item.id))
-        if isinstance(row.definition, Subflow | Each):
-            item.inner = row.definition.plan
-        elif isinstance(row.definition, Parallel):
-            signatures = {
-                branch.id: self.read(branch, f"{item.id}/{branch.id}") for branch in row.definition.rows()
-            }
-            item.inner, problems = build_branches(item.id, row.definition, node_timeout, signatures)
-            item.passable = branches_passable(item.inner, row.definition)
-            self.problems += problems
+        if item.is_composite:
+            self.problems += settle_inner(item, item.id, node_timeout, self.read)
 
     def fill_routes(self, item: PlanNode, row: Node[Any, Any, Any, Any]) -> None:
         signature = item.signature

@@ -134,6 +134,7 @@ class Plan:
         "description",
         "entry",
         "finish",
+        "is_branches",
         "name",
         "node_timeout",
         "nodes",
@@ -155,6 +156,7 @@ class Plan:
         self.finish: PlanNode | None = None
         self.reserve = Reserve()
         self.passable = False
+        self.is_branches = False
         self.state: Any = entry.signature.state if entry is not None else Any
         self.results: tuple[Any, ...] = tuple(
             result for item in nodes.values() if item.completes for result in item.signature.results
@@ -165,6 +167,14 @@ class Plan:
                 label: tuple(other for other in item.labels if other != label) for label in item.labels
             }
         self.wanted_deps: tuple[tuple[str, type], ...] = tuple(_wanted_deps(self))
+
+    @property
+    def beginnings(self) -> list[PlanNode]:
+        """Where a walk of this plan may begin: the entry; of branches, each that no error route leads to."""
+        if self.entry is None or not self.is_branches:
+            return [] if self.entry is None else [self.entry]
+        led_to = {edge.target.index for edge in self.edges()}
+        return [item for item in self.nodes.values() if item.index not in led_to]
 
     def edges(self) -> Iterator[Edge]:
         """Yield every declared route of every node, in the order of the rows."""

@@ -7,7 +7,6 @@ their ends.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -53,7 +52,7 @@ async def composite(walk: Walker, item: PlanNode, number: int, values: Values) -
     around, definition = walk.place.scope, item.definition
     frame = Frame(item.inner.name if item.inner is not None else "", walk.place.frame, item.id, number)
     limit = around if item.timeout is None else walk.host.timed(around, item.timeout, frame.path)
-    place = replace(walk.place, frame=frame, scope=limit)
+    place = walk.place._replace(frame=frame, scope=limit)
     token = scope_variable.set(limit)
     try:
         if isinstance(definition, Subflow):
@@ -81,7 +80,7 @@ async def _subflow(walk: Walker, item: PlanNode, definition: Subflow, place: Pla
             definition.enter(place.shape.draft(values)), plan, f"{frame.path}: enter returned"
         )
     scope = _narrowed(walk.host, place.scope, definition.budget, frame.path, plan.reserve)
-    inner = walk.child(plan, replace(place, shape=shape, scope=scope, deps=deps))
+    inner = walk.child(plan, place._replace(shape=shape, scope=scope, deps=deps))
     ended = await _walked(walk, inner, start, place)
     if ended.error is not None:
         return Done(None, None, ended.error, ended.failure, ended.routable)
@@ -103,7 +102,7 @@ async def _walked(walk: Walker, inner: Walker, start: Values, place: Place) -> E
     try:
         if place.scope is walk.place.scope:
             return await work()
-        return await walk.host.bounded(replace(inner.place, scope=place.scope), work, lambda: inner.values)
+        return await walk.host.bounded(inner.place._replace(scope=place.scope), work, lambda: inner.values)
     finally:
         scope_variable.reset(token)
         if own:
@@ -165,7 +164,7 @@ async def _each(walk: Walker, item: PlanNode, definition: Each, place: Place, va
 
     def begin(index: int, slot: Slot) -> Side:
         shape, start = starts[index]
-        beside = _beside(replace(place, scope=scope, shape=shape), frame.branch(index), slot=slot)
+        beside = _beside(place._replace(scope=scope, shape=shape), frame.branch(index), slot=slot)
         inner = walk.child(plan, beside)
         return _side(inner, partial(inner.run, entry, start))
 
@@ -176,7 +175,7 @@ async def _each(walk: Walker, item: PlanNode, definition: Each, place: Place, va
             return Verdict.NO_MORE
         return Verdict.GO_ON if definition.on_item_error == "collect" and ended.routable else Verdict.STOP
 
-    work = partial(_gathered_in, walk, replace(place, scope=scope), len(starts), begin, definition.limit, verdict)
+    work = partial(_gathered_in, walk, place._replace(scope=scope), len(starts), begin, definition.limit, verdict)
     try:
         ended = await _in_time(walk, place, work, values)
     finally:

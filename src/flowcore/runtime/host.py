@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
@@ -30,8 +29,7 @@ class Slot(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a walk's visits take place: its frame, the shape of its state, the scope they spend, their deps."""
 
     frame: Frame

@@ -18,7 +18,7 @@ from ..scope import Budget, Reserve, Scope
 from ..state import Values, snapshot
 from ..step import Step
 from .gather import Gathering
-from .host import Arrival, Done, Ended, Left, Opened, Place, Side, Slot, Verdict, WalkStopped
+from .host import Arrival, Done, Ended, Place, Side, Slot, Verdict, WalkStopped
 from .outcomes import as_failure, checked, is_routable, unwrapped
 from .record import Recorder
 from .stoppable import Stoppable
@@ -39,6 +39,9 @@ class InProcessHost:
         self, record: Recorder, clock: Clock, loop: Loop, given_up: Callable[[Exception, str], None], grace: float
     ) -> None:
         self.record = record
+        self.begin = record.begin
+        self.passed_by = record.passed_by
+        self.commit = record.finish
         self.threads = RunThreads(loop)
         self.stopped = False
         self.stragglers: tuple[str, ...] = ()
@@ -68,18 +71,6 @@ class InProcessHost:
         """Pass through the event loop once."""
         await anyio.lowlevel.checkpoint()
         self._breath = self._monotonic()
-
-    def begin(self, place: Place, item: PlanNode, number: int) -> Opened:
-        """Note that a visit begins."""
-        return self.record.begin(place.frame, item, number)
-
-    def passed_by(self) -> Opened:
-        """Note that a node is over its limit and is not visited."""
-        return self.record.passed_by()
-
-    def commit(self, left: Left) -> None:
-        """Add the visit to the trace."""
-        self.record.finish(left)
 
     def exhausted(self, path: str, error: Exception) -> Failure:
         """Note the limit that was reached."""
@@ -172,7 +163,9 @@ class InProcessHost:
                     returned = await item.fn(step)
                 else:
                     returned = await self._call_within(item, step)
-                self.control(place.scope)  # a late return is no return
+                scope = place.scope
+                if self.stopped or scope.is_timed or scope.parent is not None:
+                    self.control(scope)  # a late return is no return
                 return _accepted(place, item, step, values, returned, attempt, retried)
             except Exception as raised:
                 error = self._out_of_time(place.scope) or unwrapped(raised)
@@ -259,7 +252,7 @@ def _accepted(
     writes = item.definition.writes
     if patch and writes is not None and (undeclared := sorted(set(patch) - set(writes))):
         raise ContractError(f"{step.path} changed {', '.join(undeclared)}, which its writes= does not name")
-    return Done(outcome, patch, None, None, True, attempt, retried)
+    return Done._make((outcome, patch, None, None, True, attempt, retried, None))
 
 
 def _again(item: PlanNode, error: Exception, attempt: int) -> bool:

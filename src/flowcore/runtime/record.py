@@ -17,7 +17,7 @@ from ..scope.budget import COUNTED
 from ..state import snapshot
 from ..trace import Note, Trace, VisitRecord, Where, path_of
 from ..trace_events import OpenVisit, Told, begin_events, end_events
-from .host import Done, Left, Opened
+from .host import Done, Left, Opened, Place
 
 __all__ = ["Recorder"]
 
@@ -68,12 +68,12 @@ class Recorder:
         if self.listeners:
             self._tell([(event, self.seq, where, at, values)])
 
-    def begin(self, frame: Frame, item: PlanNode, number: int) -> Opened:
+    def begin(self, place: Place, item: PlanNode, number: int) -> Opened:
         """Note the beginning of a visit, and of its round if it starts one."""
-        where = (frame, item.id, number)
+        where = (place.frame, item.id, number)
         charged = item.starts_round
         self.round += charged
-        opened = Opened(self.seq + 1, self._monotonic() - self.began, self.round, charged)
+        opened = Opened._make((self.seq + 1, self._monotonic() - self.began, self.round, charged))
         self.seq += 1 + charged
         self._open[where] = opened
         if self.listeners:
@@ -152,6 +152,8 @@ class Recorder:
         key = (error.dimension, error.scope_id)
         if key not in self._exhausted:
             self._exhausted.add(key)
+            if self._scope.holds(error):
+                self._unwarned = [pair for pair in self._unwarned if pair[0] != error.dimension]
             self.note(BudgetSpent, path, dimension=error.dimension, limit=error.limit, used=error.used)
 
     def _warn(self, where: Where) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import Any
 
 from ..errors import BudgetExhausted, NodeTimeout
 from ..graph import Plan, PlanNode
@@ -119,10 +120,10 @@ class Walk:
             if following is None:
                 return Left(frame, item.id, number, opened, done, "join"), None
             if label is None:
-                return Left(frame, item.id, number, opened, done, "next", "", following.id, outcome.why), following
-            others = item.alternatives[label]
-            left = Left(frame, item.id, number, opened, done, "label", label, following.id, outcome.why, others)
-            return left, following
+                way: tuple[Any, ...] = ("next", "", following.id, outcome.why, ())
+            else:
+                way = ("label", label, following.id, outcome.why, item.alternatives[label])
+            return Left._make((frame, item.id, number, opened, done, *way)), following
         target = item.error_target(done.error) if done.routable and done.error is not None else None
         if target is None:
             return Left(frame, item.id, number, opened, done, "failed"), None

@@ -18,6 +18,7 @@ __all__ = ["Request", "Scope", "current_scope", "scope_variable"]
 
 scope_variable: ContextVar[Scope] = ContextVar("flowcore_scope")
 _ids = itertools.count(1)
+_ZERO: dict[str, float] = dict.fromkeys(COUNTED, 0)
 _OVERRUN = ("tokens", "cost")
 """What is known only afterwards: an answer that overran is kept, and the next request is refused."""
 
@@ -95,8 +96,8 @@ class Scope:
         self.id = next(_ids)
         self.parent = parent
         self.path = path
-        self._used: dict[str, float] = dict.fromkeys(COUNTED, 0)
-        self._held: dict[str, float] = dict.fromkeys(COUNTED, 0)
+        self._used: dict[str, float] = _ZERO.copy()
+        self._held: dict[str, float] = _ZERO.copy()
         self._reserve: dict[str, float] | None = None
         self._lock: threading.Lock = parent._lock if parent is not None else threading.Lock()
         self._chain: tuple[Scope, ...] = (self, *(parent._chain if parent is not None else ()))
@@ -171,7 +172,10 @@ class Scope:
     @property
     def is_closed(self) -> bool:
         """Whether the run, or the branch, that this scope belongs to has ended."""
-        return any(scope._closed is not None for scope in self._chain)
+        for scope in self._chain:
+            if scope._closed is not None:
+                return True
+        return False
 
     def narrow(
         self, budget: Budget, *, path: str = "", reserve: Reserve | None = None, is_timeout: bool = False

@@ -107,7 +107,9 @@ def draft_class(cls: type, names: tuple[str, ...], private: Callable[[dict[str, 
 
     body["__dict__"] = property(whole, lambda draft, values: own_dict.__set__(draft, values))
     body["__class__"] = property(named)
-    body["__setattr__"] = _setter(cls, frozenset(names))
+    own_setter: object = cls.__setattr__
+    if own_setter is not object.__setattr__:
+        body["__setattr__"] = _setter(cls, frozenset(names))
     body["__copy__"] = body["__deepcopy__"] = copied
     body["__reduce_ex__"] = reduced
     return _subclass(cls, base, body), own_dict

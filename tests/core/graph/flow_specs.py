@@ -197,6 +197,18 @@ def unfolded(spec: FlowSpec, place: str = "") -> nx.DiGraph[str]:
     return graph
 
 
+def with_insides(spec: FlowSpec, place: str = "") -> nx.DiGraph[str]:
+    """Returns the declared routes of a flow and of the flows inside it, each sub-flow leading to its entry."""
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from(f"{place}n{number}" for number in range(len(spec.nodes)))
+    graph.add_edges_from((f"{place}n{source}", f"{place}n{target}") for source, _, target in declared_edges(spec))
+    for number, item in enumerate(spec.nodes):
+        if item.inner is not None:
+            graph.update(with_insides(item.inner, f"{place}n{number}/"))
+            graph.add_edge(f"{place}n{number}", f"{place}n{number}/n0")
+    return graph
+
+
 def exit_of(words: str) -> str:
     return "over limit" if words == "over limit" else "error" if words.startswith("error") else "outcome"
 
@@ -215,7 +227,8 @@ def verdict(spec: FlowSpec) -> Verdict:
         if not any(nx.has_path(graph, id, end) for end in ends):
             found["dead_end", id] += 1
     if spec.finish is not None:
-        cycles = (cycle for cycle in nx.simple_cycles(graph) if nx.has_path(graph, ids[spec.finish], cycle[0]))
+        whole = with_insides(spec)
+        cycles = (cycle for cycle in nx.simple_cycles(whole) if nx.has_path(whole, ids[spec.finish], cycle[0]))
         found["finish_cycle", "random"] += any(True for _ in cycles)
     parts = unpaid_parts(spec)
     found["unpaid_cycle", "random"] += len(parts)

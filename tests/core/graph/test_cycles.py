@@ -149,3 +149,10 @@ def test_a_finish_that_leads_into_a_cycle_is_refused_though_the_cycle_pays() -> 
     rows = (start.to(choose), choose.to(a=start, b=finish), finish)
     assert kinds(*rows, finish=choose) == [("finish_cycle", "f")]
     Flow("f", *rows, finish=finish)
+
+
+def test_a_finish_that_leads_into_a_loop_inside_of_a_sub_flow_is_refused() -> None:
+    loops = Flow("loops", start.to(choose), choose.to(a=start, b=finish), finish).as_node("loops")
+    problem = only(finish, loops.to(finish), finish=loops)
+    assert (problem.code, problem.where) == ("finish_cycle", "f")
+    assert "loops: start --> choose --a--> start" in problem.message

@@ -1,0 +1,97 @@
+"""The inside of composites: a plan for each, that of a parallel made of its branches, which end at the join."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import Problem
+from .each import Each
+from .node import UNSET, Node
+from .parallel import Parallel
+from .plan import Plan, PlanNode
+from .problems import problem
+from .reach import can_end_unpaid
+from .signature import Signature
+from .subflow import Subflow
+
+__all__ = ["settle_inner"]
+
+
+Read = Callable[[Node[Any, Any, Any, Any], str], Signature]
+"""Reads the signature of a node that stands at a path, and notes what is wrong with it."""
+
+
+def settle_inner(item: PlanNode, where: str, node_timeout: float | None, read: Read) -> list[Problem]:
+    """Give a composite the plan of what stands inside it, and settle whether it can be passed unpaid."""
+    definition = item.definition
+    if isinstance(definition, Subflow):
+        item.inner = definition.plan
+        finish = definition.plan.finish
+        if definition.budget is not None and finish is not None and can_end_unpaid(finish, _completes):
+            item.passable = True  # its own budget may run out at once, and then its finish is come to unpaid
+    elif isinstance(definition, Each):
+        item.inner = definition.plan
+    elif isinstance(definition, Parallel):
+        item.inner, problems = _build(where, definition, node_timeout, read)
+        can = [can_end_unpaid(item.inner.nodes[row.id], _continues) for row in definition.branches]
+        item.passable = all(can) if definition.join == "all" else any(can)
+        return problems
+    return []
+
+
+def _completes(item: PlanNode) -> bool:
+    return item.completes
+
+
+def _continues(item: PlanNode) -> bool:
+    return item.signature.plain
+
+
+def _build(where: str, definition: Parallel, node_timeout: float | None, read: Read) -> tuple[Plan, list[Problem]]:
+    problems: list[Problem] = []
+    nodes: dict[str, PlanNode] = {}
+    rows: dict[str, Node[Any, Any, Any, Any]] = {}
+    for row in definition.rows():
+        path = f"{where}/{row.id}"
+        if row.id in rows:
+            problems.append(problem("duplicate_id", path, count=2))
+            continue
+        rows[row.id] = row
+        nodes[row.id] = item = PlanNode(row.id, len(nodes), row.definition, read(row, path))
+        _settle_branch(item, row, node_timeout)
+        problems += _branch_problems(item, row, path)
+        problems += settle_inner(item, path, node_timeout, read)
+    for key, row in rows.items():
+        nodes[key].errors = tuple(
+            (route.types, None if route.target is None else nodes[route.target.id]) for route in row.errors
+        )
+    count = len(definition.branches)
+    if not count:
+        problems.append(problem("no_branches", where))
+    elif not 1 <= definition.wanted <= count:
+        problems.append(problem("impossible_join", where, wanted=definition.wanted, count=count))
+    plan = Plan(where, nodes, next(iter(nodes.values()), None))
+    plan.is_branches = True
+    return plan, problems
+
+
+def _settle_branch(item: PlanNode, row: Node[Any, Any, Any, Any], node_timeout: float | None) -> None:
+    item.starts_round = bool(row.definition.starts_round)
+    if row.timeout is UNSET:
+        item.timeout = None if item.is_composite else node_timeout
+    else:
+        item.timeout = None if row.timeout is None else float(row.timeout)
+    item.retry = row.retry
+    item.max_visits = row.max_visits
+
+
+def _branch_problems(item: PlanNode, row: Node[Any, Any, Any, Any], where: str) -> list[Problem]:
+    found: list[Problem] = []
+    if row.routes or row.limit is not None:
+        found.append(problem("branch_with_routes", where))
+    if item.is_composite and row.retry is not None:
+        found.append(problem("retry_on_composite", where))
+    if not item.signature.fault and (item.signature.labels or item.signature.results):
+        found.append(problem("branch_outcome", where))
+    return found
