@@ -15,7 +15,20 @@ class Frame:
     `solve#1[3]` for that of an item. Walks side by side inside one visit are its children, in declared order.
     """
 
-    __slots__ = ("children", "dropped", "finish", "flow", "index", "node", "number", "parent", "rounds", "visits")
+    __slots__ = (
+        "children",
+        "dropped",
+        "finish",
+        "flow",
+        "index",
+        "label",
+        "node",
+        "number",
+        "owner",
+        "parent",
+        "rounds",
+        "visits",
+    )
 
     def __init__(
         self, flow: str, parent: Frame | None = None, node: str = "", number: int = 0, index: int | None = None
@@ -27,6 +40,8 @@ class Frame:
         self.visits: dict[str, int] = {}
         self.rounds = 0
         self.index = index
+        self.label = ""
+        self.owner: Frame | None = None
         self.children: list[Frame] = []
         self.dropped = False
         self.finish: tuple[str, int, str] | None = None
@@ -45,10 +60,12 @@ class Frame:
         for index, child in enumerate(self.children):
             child.dropped = index not in kept
 
-    def branch(self, index: int | None = None) -> Frame:
-        """Return the frame of a walk beside others inside the same visit: a branch, or the item of that index."""
+    def branch(self, index: int | None = None, label: str = "") -> Frame:
+        """Return the frame of a walk beside others inside a visit: a branch of a name, an item of an index."""
         assert self.parent is not None  # only a visit has walks side by side
         made = Frame(self.flow, self.parent, self.node, self.number, index)
+        made.owner = self
+        made.label = label
         self.children.append(made)
         return made
 
@@ -60,7 +77,7 @@ class Frame:
     def is_within(self, frame: Frame) -> bool:
         """Return whether this is `frame`, or a walk beneath it."""
         here: Frame | None = self
-        while here is not None and here is not frame and here not in frame.children:
+        while here is not None and here is not frame and here.owner is not frame:
             here = here.parent
         return here is not None
 

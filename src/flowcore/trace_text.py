@@ -98,7 +98,7 @@ def _side_lines(
     """Return the lines of a branch or an item. How far one got that was dropped is chance, and not said."""
     records = inside.get(id(frame), ())
     if frame.dropped:
-        return [f"{indent}{records[0].node}  [not finished]"] if records and frame.index is None else []
+        return [f"{indent}{frame.label}  [not finished]"] if frame.index is None else []
     if frame.index is not None:
         return [f"{indent}[{frame.index}]", *_walk_lines(frame, inside, printer, f"{indent}  ")]
     lines = _walk_lines(frame, inside, printer, indent)

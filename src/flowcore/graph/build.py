@@ -14,13 +14,10 @@ from .function import Function
 from .inside import settle_inner
 from .node import UNSET, Node
 from .plan import Plan, PlanNode
-from .problems import problem
+from .problems import bad_id, problem
 from .signature import Signature, read_signature
 
 __all__ = ["FlowOptions", "build_plan"]
-
-_RESERVED = frozenset("/#[]\t\0\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029")
-"""What paths are written with, and everything that ends a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +42,7 @@ class _Builder:
         self.problems: list[Problem] = []
         self.rows: dict[str, Node[Any, Any, Any, Any]] = {}
         self.nodes: dict[str, PlanNode] = {}
-        self.add(_bad_id(name, f"flow {name!r}"))
+        self.add(bad_id(name, f"flow {name!r}"))
         self.take_rows(rows)
 
     def add(self, found: Problem | None) -> None:
@@ -64,7 +61,7 @@ class _Builder:
             first = self.rows.get(row.id)
             if first is None:
                 self.rows[row.id] = row
-                self.add(_bad_id(row.id, row.id or self.name))
+                self.add(bad_id(row.id, row.id or self.name))
                 self.nodes[row.id] = item = PlanNode(row.id, len(self.nodes), row.definition, self.read(row))
                 item.is_async = item.is_async or item.signature.awaited
             elif first.definition is not row.definition and first.definition != row.definition:
@@ -183,12 +180,6 @@ class _Builder:
         if target is None and source is not None:
             source.faulty = True
         return None if target is None else self.nodes[reference.id]
-
-
-def _bad_id(id: str, where: str) -> Problem | None:
-    if id.strip() and not _RESERVED.intersection(id):
-        return None
-    return problem("bad_id", where, id=id)
 
 
 def _seconds(timeout: Any) -> float | None:

@@ -10,7 +10,7 @@ from .each import Each
 from .node import UNSET, Node
 from .parallel import Parallel
 from .plan import Plan, PlanNode
-from .problems import problem
+from .problems import bad_id, problem
 from .reach import can_end_unpaid
 from .signature import Signature
 from .subflow import Subflow
@@ -55,9 +55,11 @@ def _build(where: str, definition: Parallel, node_timeout: float | None, read: R
     for row in definition.rows():
         path = f"{where}/{row.id}"
         if row.id in rows:
-            problems.append(problem("duplicate_id", path, count=2))
+            problems.append(problem("shared_branch", path))
             continue
         rows[row.id] = row
+        if (wrong := bad_id(row.id, path)) is not None:
+            problems.append(wrong)
         nodes[row.id] = item = PlanNode(row.id, len(nodes), row.definition, read(row, path))
         _settle_branch(item, row, node_timeout)
         problems += _branch_problems(item, row, path)

@@ -51,11 +51,14 @@ class Parallel:
             yield from ((f"/{row.id}{below}", kind) for below, kind in row.definition.wanted_deps())
 
     def rows(self) -> Iterator[Node[Any, Any, Any, Any]]:
-        """Yield the branches, then what their error routes lead to."""
-        rows = list(self.branches)
-        for row in rows:  # grows while it is read
-            yield row
-            rows += [route.target for route in row.errors if route.target is not None]
+        """Yield the branches, then what the error routes of each lead to, once for each branch."""
+        yield from self.branches
+        for branch in self.branches:
+            rows = [branch]
+            for row in rows:  # grows while it is read
+                targets = (route.target for route in row.errors)
+                rows += [target for target in targets if target is not None and target not in rows]
+            yield from rows[1:]
 
 
 def parallel(

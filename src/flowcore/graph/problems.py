@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ..errors import Problem
 
-__all__ = ["PROBLEMS", "ProblemKind", "problem"]
+__all__ = ["PROBLEMS", "ProblemKind", "bad_id", "problem"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,17 @@ class ProblemKind:
     remedy: str
     fault: str
     mend: str
+
+
+_RESERVED = frozenset("/#[]\t\0\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029")
+"""What paths are written with, and everything that ends a line."""
+
+
+def bad_id(id: str, where: str) -> Problem | None:
+    """Return the problem of a text that cannot be an id, or None."""
+    if id.strip() and not _RESERVED.intersection(id):
+        return None
+    return problem("bad_id", where, id=id)
 
 
 def problem(code: str, where: str, remedy: str | None = None, /, **values: object) -> Problem:
@@ -232,6 +243,13 @@ _KINDS = (
         "Let a branch return Continue() only: every branch goes on to the join",
         'Flow("early", parallel("fan", start, finish).to(other), other)',
         'Flow("joined", parallel("fan", start, ask).to(finish), finish)',
+    ),
+    ProblemKind(
+        "shared_branch",
+        "it stands in the parallel twice",
+        "Give one of them another id with .named(...): each branch has its own nodes",
+        'Flow("twins", parallel("fan", start, start).to(finish), finish)',
+        'Flow("named", parallel("fan", start, start.named("start 2")).to(finish), finish)',
     ),
     ProblemKind(
         "branch_with_routes",

@@ -23,8 +23,6 @@ from .outcomes import add_note, as_failure, checked, is_routable
 
 __all__ = ["Walker", "composite"]
 
-_UNLIMITED = Budget(rounds=None)
-
 
 class Walker(Protocol):
     """A walk, as its composites see it."""
@@ -115,7 +113,7 @@ async def _parallel(walk: Walker, item: PlanNode, definition: Parallel, place: P
     starts = [plan.nodes[branch.id] for branch in definition.branches]
 
     def begin(index: int, slot: Slot) -> Side:
-        inner = walk.child(plan, _beside(place, place.frame.branch(), slot=place.slot))
+        inner = walk.child(plan, _beside(place, place.frame.branch(label=starts[index].id), slot=slot))
         return _side(inner, partial(inner.run, starts[index], values))
 
     def verdict(index: int, ended: Ended) -> Verdict:
@@ -124,7 +122,7 @@ async def _parallel(walk: Walker, item: PlanNode, definition: Parallel, place: P
         order.append(index)
         return Verdict.STOP if len(order) >= definition.wanted else Verdict.GO_ON
 
-    gather = partial(walk.host.gather, place.frame, len(starts), begin, len(starts), verdict)
+    gather = partial(walk.host.gather, place, len(starts), begin, len(starts), verdict)
     ended = await _in_time(walk, place, gather, values)
     if ended.error is not None:
         return Done(None, None, ended.error, ended.failure, ended.routable)
@@ -175,7 +173,13 @@ async def _each(walk: Walker, item: PlanNode, definition: Each, place: Place, va
             return Verdict.NO_MORE
         return Verdict.GO_ON if definition.on_item_error == "collect" and ended.routable else Verdict.STOP
 
-    work = partial(_gathered_in, walk, place._replace(scope=scope), len(starts), begin, definition.limit, verdict)
+    limit: list[Ended] = []
+
+    async def work() -> list[Ended | None]:
+        results, late = await _gathered(walk, place._replace(scope=scope), len(starts), begin, definition, verdict)
+        limit.extend(late)
+        return results
+
     try:
         ended = await _in_time(walk, place, work, values)
     finally:
@@ -183,21 +187,18 @@ async def _each(walk: Walker, item: PlanNode, definition: Each, place: Place, va
             scope.release()
     if ended.error is not None:
         return Done(None, None, ended.error, ended.failure, ended.routable)
-    return _collected(item, definition, place, scope, values, ended.value)
+    return _collected(item, definition, place, scope, values, ended.value, limit)
 
 
-async def _gathered_in(
+async def _gathered(
     walk: Walker,
     place: Place,
     count: int,
     begin: Callable[[int, Slot], Side],
-    limit: int,
+    definition: Each,
     verdict: Callable[[int, Ended], Verdict],
-) -> list[Ended | None]:
-    """Gather items within the time of their own budget, if it has one: what is not ended then is not finished."""
-    gather = partial(walk.host.gather, place.frame, count, begin, limit, verdict)
-    if place.scope is walk.place.scope or place.scope.ends_at is None:
-        return await gather()
+) -> tuple[list[Ended | None], list[Ended]]:
+    """Gather items within the time of their own budget; return also how that ran out, if it did."""
     results: list[Ended | None] = [None] * count
 
     def noted(index: int, ended: Ended) -> Verdict:
@@ -205,31 +206,39 @@ async def _gathered_in(
         return verdict(index, ended)
 
     async def work() -> Ended:
-        return Ended(await walk.host.gather(place.frame, count, begin, limit, noted), {})
+        return Ended(await walk.host.gather(place, count, begin, definition.limit, noted), {})
 
+    if definition.budget is None or place.scope.ends_at is None:
+        return (await work()).value, []
     ended = await walk.host.bounded(place, work, dict)
-    return results if ended.error is not None else ended.value
+    return (results, [ended]) if ended.error is not None else (ended.value, [])
 
 
 def _items(definition: Each, place: Place, values: Values) -> list[tuple[Shape, Values]]:
     path = place.frame.path
     given = definition.over(place.shape.draft(values))
     try:
-        states = list(given)
+        states = iter(given)
     except TypeError:
         raise ContractError(f"{path}: over returned {type_name(type(given))}, which has no items") from None
     return [_state_of(state, definition.plan, f"{path}: item {index} is") for index, state in enumerate(states)]
 
 
 def _collected(
-    item: PlanNode, definition: Each, place: Place, scope: Scope, values: Values, results: Sequence[Ended | None]
+    item: PlanNode,
+    definition: Each,
+    place: Place,
+    scope: Scope,
+    values: Values,
+    results: Sequence[Ended | None],
+    late: Sequence[Ended],
 ) -> Done:
-    limit: Ended | None = None
+    limit = late[0] if late else None
     found: list[Any] = []
     for index, ended in enumerate(results):
         error = None if ended is None else ended.error
         if ended is None or (isinstance(error, BudgetExhausted) and scope.holds(error)):
-            limit = limit if ended is None else limit or ended
+            limit = limit or ended
             found.append(Unfinished(index))
         elif error is None:
             found.append(ended.value)
@@ -272,7 +281,7 @@ def _side(inner: Walker, walk: Callable[[], Awaitable[Ended]]) -> Side:
 
 def _beside(place: Place, frame: Frame, *, slot: Slot | None) -> Place:
     """Return the place of a walk beside others: its scope is its own, so that it alone can be refused."""
-    return Place(frame, place.shape, place.scope.narrow(_UNLIMITED, path=place.scope.path), place.deps, slot)
+    return Place(frame, place.shape, place.scope.beside(), place.deps, slot)
 
 
 def _narrowed(host: Host, scope: Scope, budget: Budget | None, path: str, reserve: Reserve) -> Scope:

@@ -27,6 +27,7 @@ class Gathering:
         begin: Callable[[int, Slot], Side],
         verdict: Callable[[int, Ended], Verdict],
         given_up: Callable[[Frame], object],
+        around: Slot | None,
         loop: Loop,
         clock: Clock,
         grace: float,
@@ -37,6 +38,10 @@ class Gathering:
         self._begin = begin
         self._verdict = verdict
         self._given_up = given_up
+        self._around = around
+        self._left = False
+        self._entering = anyio.Lock()
+        self._parked = 0
         self._loop = loop
         self._clock = clock
         self._grace = grace
@@ -70,6 +75,7 @@ class Gathering:
             return
         self._stopping = True
         for index, door in self._doors.items():
+            self._sides[index].scope.close(self._loop.cancellation)
             give_up = partial(self._give_up, index)
             self._knocks[index] = knock = Knock(door, self._loop, self._clock, give_up, self._grace)
             knock.ask()
@@ -77,24 +83,80 @@ class Gathering:
 
     async def park(self, waiting: Awaitable[None]) -> None:
         """Wait, and let another walk go on meanwhile; return when there is a place again."""
+        self._parked += 1
         self._active -= 1
         self._fill()
         try:
             await waiting
+            await self._enter_around()
             if self._active >= self._limit:
-                place = anyio.Event()
-                self._waiting.append(place)
-                await place.wait()
-                return  # the place was taken for us
+                await self._place()
+                return
         except BaseException:
-            self._active += 1
+            self._take_back()
             raise
+        self._take_back()
+
+    async def _place(self) -> None:
+        """Wait for a place; whoever gives it counts us as active."""
+        place = anyio.Event()
+        self._waiting.append(place)
+        try:
+            await place.wait()
+        except BaseException:
+            if place.is_set():
+                self._active -= 1
+                self._parked += 1
+            else:
+                self._waiting.remove(place)
+            raise
+
+    def _take_back(self) -> None:
+        self._parked -= 1
         self._active += 1
+        if self._left and self._around is not None:
+            self._left = False
+            self._around.reclaim()
+
+    def leave(self) -> None:
+        """Give up a place, since everything inside one walk waits."""
+        self._parked += 1
+        self._active -= 1
+        self._fill()
+
+    async def enter(self) -> None:
+        """Take a place again, when there is one."""
+        try:
+            await self._enter_around()
+            if self._active >= self._limit:
+                await self._place()
+                return
+        except BaseException:
+            self._take_back()
+            raise
+        self._take_back()
+
+    def reclaim(self) -> None:
+        """Take a place again at once: the walk ends."""
+        self._take_back()
+
+    async def _enter_around(self) -> None:
+        """Take the place around us again, if we gave it up while all our walks waited."""
+        async with self._entering:
+            if self._left and self._around is not None:
+                self._left = False
+                await self._around.enter()
+
+    def _leave_around(self) -> None:
+        if not self._active and self._parked and not self._left and self._around is not None:
+            self._left = True
+            self._around.leave()
 
     def _fill(self) -> None:
         while not self._stopping and self._active < self._limit:
             if self._waiting:
                 self._waiting.popleft().set()
+                self._parked -= 1
             elif self._next < self._last:
                 index = self._next
                 self._next += 1
@@ -104,6 +166,7 @@ class Gathering:
             else:
                 break
             self._active += 1
+        self._leave_around()
         self._end_if_idle()
 
     def _end_if_idle(self) -> None:
@@ -141,9 +204,7 @@ class Gathering:
             self._last = self._next
 
     def _give_up(self, index: int) -> None:
-        side = self._sides[index]
-        side.scope.close(self._loop.cancellation)
-        self._given_up(side.frame)
+        self._given_up(self._sides[index].frame)
         self._leave(index, None)
 
     async def _wait_whatever_comes(self) -> None:

@@ -28,6 +28,18 @@ class Slot(Protocol):
         """Wait, and let another item go on meanwhile."""
         ...
 
+    def leave(self) -> None:
+        """Give up the place, since everything inside waits."""
+        ...
+
+    async def enter(self) -> None:
+        """Take a place again, when there is one."""
+        ...
+
+    def reclaim(self) -> None:
+        """Take a place again at once, since what is inside ends."""
+        ...
+
 
 class Place(NamedTuple):
     """Where a walk's visits take place: its frame, the shape of its state, the scope they spend, their deps."""
@@ -163,7 +175,7 @@ class Host(Protocol):
 
     async def gather(
         self,
-        frame: Frame,
+        place: Place,
         count: int,
         begin: Callable[[int, Slot], Side],
         limit: int,

@@ -118,17 +118,17 @@ class InProcessHost:
 
     async def gather(
         self,
-        frame: Frame,
+        place: Place,
         count: int,
         begin: Callable[[int, Slot], Side],
         limit: int,
         verdict: Callable[[int, Ended], Verdict],
     ) -> list[Ended | None]:
         """Run walks side by side, in a task each."""
-        rules = (limit, begin, verdict, self._leave_behind)
+        rules = (limit, begin, verdict, self._leave_behind, place.slot)
         results = await Gathering(count, *rules, self._loop, self._clock, self._grace).run()
         self._stop_if_asked()
-        self.record.abandon(_NOT_NEEDED, frame)
+        self.record.abandon(_NOT_NEEDED, place.frame)
         return results
 
     def _leave_behind(self, frame: Frame) -> None:

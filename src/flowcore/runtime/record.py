@@ -112,16 +112,17 @@ class Recorder:
 
     def abandon(self, failure: Failure, within: Frame) -> tuple[str, ...]:
         """End the visits under way in a walk and beneath it; return their paths, the innermost first."""
-        inner = {(id(record.frame.parent), record.frame.node, record.frame.number): record.frame
-                 for record in reversed(self.trace.records)}  # fmt: skip
+        mine = [(where, opened) for where, opened in self._open.items() if where[0].is_within(within)]
+        inner: dict[tuple[int, str, int], Frame] = {}
+        for record in self.trace.records if mine else ():
+            _note_inner(inner, record.frame)
         paths: list[str] = []
-        for (frame, node, number), opened in reversed(list(self._open.items())):
-            if frame.is_within(within):
-                inside = inner.get((id(frame), node, number))
-                inner[(id(frame.parent), frame.node, frame.number)] = frame
-                paths.append(frame.path_of(node, number))
-                done = Done(None, None, None, replace(failure, path=paths[-1]), inner=inside)
-                self.finish(Left(frame, node, number, opened, done, "unfinished"))
+        for (frame, node, number), opened in reversed(mine):
+            inside = inner.get((id(frame), node, number))
+            _note_inner(inner, frame)
+            paths.append(frame.path_of(node, number))
+            done = Done(None, None, None, replace(failure, path=paths[-1]), inner=inside)
+            self.finish(Left(frame, node, number, opened, done, "unfinished"))
         return tuple(paths)
 
     def leaves(self, within: Frame) -> tuple[str, ...]:
@@ -173,3 +174,8 @@ class Recorder:
             )
             for listener in tuple(self.listeners):
                 listener(made)
+
+
+def _note_inner(inner: dict[tuple[int, str, int], Frame], frame: Frame) -> None:
+    """Note of which visit a frame is the inside: that of a branch or an item is part of the composite's."""
+    inner.setdefault((id(frame.parent), frame.node, frame.number), frame.owner or frame)

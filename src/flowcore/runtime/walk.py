@@ -102,7 +102,9 @@ class Walk:
         if item.max_visits is not None and number > item.max_visits:
             if item.over_limit is None:
                 path = frame.path_of(item.id, number)
-                raise BudgetExhausted("visits", item.max_visits, number - 1, path, scope_id=self.place.scope.id)
+                raise BudgetExhausted(
+                    "visits", item.max_visits, number - 1, path, scope_id=self.place.scope.limit_id
+                )
             return item.over_limit
         if item.starts_round:
             self.place.scope.charge_round()

@@ -18,6 +18,7 @@ __all__ = ["Request", "Scope", "current_scope", "scope_variable"]
 
 scope_variable: ContextVar[Scope] = ContextVar("flowcore_scope")
 _ids = itertools.count(1)
+_UNLIMITED = Budget(rounds=None)
 _ZERO: dict[str, float] = dict.fromkeys(COUNTED, 0)
 _OVERRUN = ("tokens", "cost")
 """What is known only afterwards: an answer that overran is kept, and the next request is refused."""
@@ -78,6 +79,7 @@ class Scope:
         "ends_at",
         "id",
         "is_timed",
+        "limit_id",
         "parent",
         "path",
         "version",
@@ -94,6 +96,7 @@ class Scope:
     ) -> None:
         self.budget = budget if budget is not None else Budget()
         self.id = next(_ids)
+        self.limit_id = self.id
         self.parent = parent
         self.path = path
         self._used: dict[str, float] = _ZERO.copy()
@@ -160,6 +163,12 @@ class Scope:
         if self._timeout:
             return NodeTimeout(self.path, limit, scope_id=self.id)
         return BudgetExhausted("seconds", limit, max(limit, now - self.began), self.path, scope_id=self.id)
+
+    def beside(self) -> Scope:
+        """Return a scope without limits for one of several walks side by side, so that it alone can be refused."""
+        made = Scope(_UNLIMITED, parent=self, path=self.path)
+        made.limit_id = self.limit_id
+        return made
 
     def holds(self, error: BudgetExhausted | NodeTimeout) -> bool:
         """Return whether the limit that ran out is this scope's own or one of its parents'."""

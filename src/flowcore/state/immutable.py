@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import types
+import typing
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
@@ -35,6 +36,14 @@ def is_immutable_type(hint: Any) -> bool:
         )
     if dataclasses.is_dataclass(cls):
         return bool(getattr(cls, "__dataclass_params__").frozen) and all(  # noqa: B009
-            isinstance(field.type, str) or is_immutable_type(field.type) for field in dataclasses.fields(cls)
+            is_immutable_type(hint) for hint in _hints(cls)
         )
     return cls not in (list, dict, set, bytearray, tuple, frozenset, Log)
+
+
+def _hints(cls: type) -> list[Any]:
+    try:
+        resolved = typing.get_type_hints(cls, include_extras=True)
+    except (NameError, TypeError):  # names that only the type checker sees say nothing
+        return []
+    return [resolved[field.name] for field in dataclasses.fields(cls) if field.name in resolved]

@@ -128,7 +128,8 @@ class Log(Sequence[ItemT], Generic[ItemT]):
         own = [*self._shared[: self._length], *self._tail]
         if self._base_length == before._base_length and self._base is before._base:
             origin, length = self._origin
-            if self._shared is before._shared or (origin is before._shared and length >= before._length):
+            is_longer = self._shared is before._shared and self._length >= before._length
+            if is_longer or (origin is before._shared and length >= before._length):
                 return own[before._length :]
         if self._base is before._shared and not before._base_length and self._base_length >= before._length:
             return [*self._base[before._length : self._base_length], *own]

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Union, get_args, get_origin
 from ..errors import ContractError
 from .log import Log
 from .sameness import same
+from .snapshot import snapshot
 
 __all__ = ["Merge", "merge_of", "merged"]
 
@@ -54,7 +55,7 @@ def merge_of(hint: Any) -> Merge | None:
 def merged(rule: Merge | None, before: Any, values: Sequence[Any]) -> Any:
     """Return what the branches' values become. A log needs no rule. Raises `ContractError` where there is none."""
     if rule is not None:
-        return rule.fn(before, values)
+        return rule.fn(snapshot(before), [snapshot(value) for value in values])
     if isinstance(before, Log) and all(isinstance(value, Log) for value in values):
         added = [value.appended(before) for value in values]
         if any(items is None for items in added):
