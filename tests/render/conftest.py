@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel
 
-from flowcore import Complete, Continue, Flow, Step, node
+from flowcore import Complete, Continue, Flow, ItemFailure, Step, each, node, parallel
 
 
 class Ticket(BaseModel):
@@ -65,3 +65,26 @@ def nested() -> Flow[Any, Any, Any]:
     loop = one.as_node("loop", state=Ticket, enter=lambda ticket: ticket, leave=back)
     first, second = three.as_node("first"), three.as_node("second")
     return Flow("nested", first.to(second), second.to(loop), loop.to(again=loop))
+
+
+@node
+async def look(step: Step[Ticket]) -> Continue:
+    return Continue()
+
+
+def parts(ticket: Ticket) -> list[Ticket]:
+    return [ticket]
+
+
+def bind(ticket: Ticket, results: list[str | ItemFailure]) -> Continue:
+    return Continue()
+
+
+@pytest.fixture
+def composed() -> Flow[Any, Any, Any]:
+    """Branches with an error route, of which two are wanted; and items, two of which run at a time."""
+    cached = look.named("cached")
+    web = look.named("web").on_error(cached, TimeoutError)
+    search = parallel("search", web, look.named("docs"), look.named("mail"), join=2)
+    write = each("write", over=parts, do=Flow("part", deliver), collect=bind, limit=2, on_item_error="collect")
+    return Flow("composed", search.to(write).on_error(apologise), write.to(deliver), deliver, apologise)

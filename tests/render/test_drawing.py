@@ -95,3 +95,35 @@ def test_a_way_from_a_frame_to_itself_goes_from_its_end_to_its_start(nested: Any
     assert drawing.anchors(again) == (frame.end, frame.start)
     (first, *_) = [edge for edge in drawing.edges if edge.kind == "next"]
     assert drawing.anchors(first) == (first.source, first.target)
+
+
+def test_branches_begin_at_one_port_and_meet_at_a_join_with_its_badge(composed: Any) -> None:
+    drawing = draw(composed)
+    (frame,) = [frame for frame in drawing.frames if frame.path == "search"]
+    assert (frame.kind, frame.label, frame.note) == ("parallel", "search", "side by side")
+    (join,) = [node for node in drawing.nodes if node.kind == "join"]
+    assert (join.id, join.label, join.frame) == (frame.end, "2 of 3", frame.id)
+    assert [way for way in ways(drawing, "start") if way[0] == "search/"] == [
+        ("search/", "", f"search/{branch}") for branch in ("web", "docs", "mail")
+    ]
+
+
+def test_what_the_error_route_of_a_branch_leads_to_stands_in_the_frame_and_joins_too(composed: Any) -> None:
+    drawing = draw(composed)
+    assert ways(drawing, "error") == [
+        ("search", "any error", "apologise"),
+        ("search/web", "TimeoutError", "search/cached"),
+    ]
+    joined = [f"search/{branch}" for branch in ("web", "docs", "mail", "cached")]
+    assert ways(drawing, "join") == [(branch, "", "search/") for branch in joined]
+
+
+def test_the_frame_of_an_each_says_how_its_items_run(composed: Any) -> None:
+    drawing = draw(composed)
+    (frame,) = [frame for frame in drawing.frames if frame.path == "write"]
+    assert (frame.kind, frame.note) == ("each", "for each, 2 at a time, failures collected")
+    assert [node.path for node in drawing.nodes if node.frame == frame.id] == ["write/", "write/deliver", "write/"]
+
+
+def test_ways_to_and_from_composites_end_at_their_frames(composed: Any) -> None:
+    assert ways(draw(composed), "next") == [("search", "", "write"), ("write", "", "deliver")]

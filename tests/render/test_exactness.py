@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from flowcore import Complete, Continue, Flow, Node, Step, node
+from flowcore import Complete, Continue, Flow, Node, Step, each, node, parallel
 from flowcore.render import render, shown
 
 HOSTILE = [
@@ -55,8 +55,8 @@ def flows(draw: st.DrawFn, depth: int = 2) -> Flow[Paper, object, Any]:
     plans: list[tuple[bool, list[str]]] = []
     for index, name in enumerate(names):
         pays = draw(st.booleans())
-        if depth and index < last and draw(st.integers(0, 3)) == 0:
-            bare.append(draw(flows(depth=depth - 1)).as_node(name, state=Paper))
+        if depth and index < last and draw(st.booleans()):
+            bare.append(draw(composites(name, depth - 1)))
             plans.append((False, []))
             continue
         words = draw(st.lists(labels, max_size=3, unique=True)) if index < last else []
@@ -72,6 +72,41 @@ def flows(draw: st.DrawFn, depth: int = 2) -> Flow[Paper, object, Any]:
         plans[last] = (False, [])  # no way leads back from the finish path
     rows = [draw(rows_of(bare, index, *plans[index])) for index in range(len(bare))]
     return Flow(draw(ids), *rows, on_error=default, finish=finish)
+
+
+def pages(paper: Paper) -> list[Paper]:
+    return [paper]
+
+
+def bind(paper: Paper, results: list[Any]) -> Continue: ...
+
+
+@st.composite
+def composites(draw: st.DrawFn, name: str, depth: int) -> Any:
+    kind = draw(st.sampled_from(["subflow", "each", "parallel"]))
+    if kind == "subflow":
+        return draw(flows(depth=depth)).as_node(name, state=Paper)
+    if kind == "each":
+        error: Any = draw(st.sampled_from(["fail", "collect"]))
+        limit = draw(st.integers(1, 12))
+        do = draw(flows(depth=depth))
+        return each(name, over=pages, do=do, collect=bind, limit=limit, on_item_error=error)
+    names = draw(st.lists(ids, min_size=3, max_size=8, unique=True))
+    branches = [draw(branch_of(names, depth)) for _ in range(draw(st.integers(1, 3)))]
+    join: Any = draw(st.one_of(st.sampled_from(["all", "any"]), st.integers(1, len(branches))))
+    return parallel(name, *branches, join=join)
+
+
+@st.composite
+def branch_of(draw: st.DrawFn, names: list[str], depth: int) -> Any:
+    """A branch of the first name, with error routes as long as there are more than two names to spare."""
+    name = names.pop(0)
+    inside = depth and draw(st.integers(0, 2)) == 0
+    branch = draw(composites(name, depth - 1)) if inside else make_node(name, Continue, draw(st.booleans()))
+    for kinds in draw(st.lists(st.lists(st.sampled_from(ERRORS), max_size=2, unique=True), max_size=2)):
+        if len(names) > 2:
+            branch = branch.on_error(draw(branch_of(names, 0)), *kinds)
+    return branch
 
 
 @st.composite
@@ -98,10 +133,11 @@ def rows_of(draw: st.DrawFn, bare: list[Any], index: int, pays: bool, words: lis
 
 @dataclass
 class Picture:
-    """Nodes by path, frames by path, and edges as source, target, kind and words: what every format must show."""
+    """What every format must show: nodes, frames and joins by path, edges as source, target, kind and words."""
 
     nodes: Counter[Any] = field(default_factory=Counter)
     frames: Counter[Any] = field(default_factory=Counter)
+    joins: Counter[Any] = field(default_factory=Counter)
     edges: Counter[Any] = field(default_factory=Counter)
 
 
@@ -117,18 +153,42 @@ def describe(data: dict[str, Any], plan: Any, above: tuple[str, ...], picture: P
         target = (*above, name_of(data["finish"], data))
         picture.edges[(*above, "out"), target, "finish", "out of budget"] += 1
     for item in data["nodes"]:
-        path = (*above, name_of(item["id"], data))
-        if item["kind"] == "subflow":
-            picture.frames[path] += 1
-            describe(item["flow"], plan.nodes[item["id"]].definition.plan, path, picture)
+        if plan.nodes[item["id"]].completes:
+            picture.edges[(*above, name_of(item["id"], data)), (*above, "end"), "end", ""] += 1
+    describe_level(data, plan, above, picture)
+
+
+def describe_branches(item: dict[str, Any], plan: Any, above: tuple[str, ...], picture: Picture) -> None:
+    data = item["branches"]
+    for start in data["starts"]:
+        picture.edges[(*above, "start"), (*above, name_of(start, data)), "start", ""] += 1
+    for branch in data["nodes"]:
+        picture.edges[(*above, name_of(branch["id"], data)), (*above, "join"), "join", ""] += 1
+    count = len(data["starts"])
+    picture.joins[above, item["join"] if isinstance(item["join"], str) else f"{item['join']} of {count}"] += 1
+    describe_level(data, plan, above, picture)
+
+
+def describe_level(data: dict[str, Any], plan: Any, above: tuple[str, ...], picture: Picture) -> None:
+    for item in data["nodes"]:
+        path, inner = (*above, name_of(item["id"], data)), plan.nodes[item["id"]].inner
+        if item["kind"] == "parallel":
+            picture.frames[path, "side by side"] += 1
+            describe_branches(item, inner, path, picture)
+        elif inner is not None:
+            picture.frames[path, note_of(item) if item["kind"] == "each" else ""] += 1
+            describe(item["flow"], inner, path, picture)
         else:
             picture.nodes[path, item["starts_round"]] += 1
-        if plan.nodes[item["id"]].completes:
-            picture.edges[path, (*above, "end"), "end", ""] += 1
     for route in data["routes"]:
         ends = (*above, name_of(route["from"], data)), (*above, name_of(route["to"], data))
         limit = next(item["max_visits"] for item in data["nodes"] if item["id"] == route["from"])
         picture.edges[*ends, route["kind"], shown(words_of(route, limit))] += 1
+
+
+def note_of(item: dict[str, Any]) -> str:
+    limit = "one" if item["limit"] == 1 else item["limit"]
+    return f"for each, {limit} at a time" + ", failures collected" * (item["on_item_error"] == "collect")
 
 
 def name_of(id: str, data: dict[str, Any]) -> str:
@@ -170,8 +230,13 @@ class Reader:
         self.places[id] = (*above, kind)
         self.dots[id] = kind
 
+    def join(self, id: str, badge: str, above: tuple[str, ...]) -> None:
+        self.dot(id, "join", above)
+        self.picture.joins[above, badge] += 1
+
     def edge(self, source: str, target: str, kind: str, words: str) -> None:
-        if self.dots.get(source) == "end" and self.dots.get(target) == "start":  # a frame leads to itself
+        dots = self.dots.get(source), self.dots.get(target)
+        if dots in (("end", "start"), ("join", "start")):  # a frame leads to itself
             ends = self.places[source][:-1], self.places[target][:-1]
         else:
             ends = self.places[source], self.places[target]
@@ -190,15 +255,17 @@ def read_mermaid(text: str) -> Picture:
     lines = iter(text.splitlines())
     assert re.fullmatch(r"flowchart (TB|LR)", next(lines))
     for line in map(str.strip, lines):
-        if match := re.fullmatch(r'subgraph (n\d+)\["(.*)"\]', line):
+        if match := re.fullmatch(r'subgraph (n\d+)\["(.*?)(?: \((.*)\))?"\]', line):
             path = reader.place(match[1], plain(match[2]), above[-1])
-            reader.picture.frames[path] += 1
+            reader.picture.frames[path, match[3] or ""] += 1
             above.append(path)
         elif line == "end":
             above.pop()
         elif match := re.fullmatch(r'(n\d+)\(+" "\)+', line):
             kind = "end" if "(((" in line else "out" if match[1] in outs else "start"
             reader.dot(match[1], kind, above[-1])
+        elif match := re.fullmatch(r'(n\d+)\(\["(.*)"\]\)', line):
+            reader.join(match[1], plain(match[2]), above[-1])
         elif match := re.fullmatch(r'(n\d+)(\(|\[\[)"(.*?)(<br>starts round)?"(\)|\]\])', line):
             path = reader.place(match[1], plain(match[3]), above[-1])
             reader.picture.nodes[path, bool(match[4])] += 1
@@ -227,6 +294,10 @@ def read_dot(text: str) -> Picture:
     return reader.picture
 
 
+IMPLIED = ("start", "end", "finish", "join")
+"""Kinds of edges that are known by the dots at their ends."""
+
+
 def read_level(tokens: list[str], at: int, above: tuple[str, ...], reader: Reader) -> int:
     while tokens[at] != "}":
         if tokens[at] == "subgraph":
@@ -239,9 +310,11 @@ def read_level(tokens: list[str], at: int, above: tuple[str, ...], reader: Reade
         if len(names) == 2:
             source = attributes.get("ltail", names[0]).removeprefix("cluster_")
             target = attributes.get("lhead", names[1]).removeprefix("cluster_")
+            if attributes.get("dir") == "back":
+                source, target = target, source
             words = attributes.get("label", "")
             assert not words or (words[:2], words[-2:]) == ("  ", "  ")
-            kind = attributes["class"] if attributes["class"] not in ("start", "end", "finish") else "next"
+            kind = attributes["class"] if attributes["class"] not in IMPLIED else "next"
             reader.edge(source, target, kind, unpadded(words[2:-2]))
         elif names[0] not in ("graph", "node", "edge"):
             read_node(names[0], attributes, above, reader)
@@ -252,8 +325,10 @@ def read_cluster(tokens: list[str], at: int, above: tuple[str, ...], reader: Rea
     name = tokens[at]
     assert tokens[at + 1 : at + 3] == ["{", "graph"]
     attributes, _ = read_attributes(tokens, at + 3)
-    path = reader.place(name.removeprefix("cluster_"), unpadded(attributes["label"]), above)
-    reader.picture.frames[path] += 1
+    label, *notes = attributes["label"].split("\n")
+    path = reader.place(name.removeprefix("cluster_"), unpadded(label), above)
+    assert notes[1:] == [""] * len(notes[1:])
+    reader.picture.frames[path, notes[0] if notes else ""] += 1
     return read_level(tokens, at + 2, path, reader)
 
 
@@ -262,6 +337,9 @@ def read_node(name: str, attributes: dict[str, str], above: tuple[str, ...], rea
         looks = attributes["shape"], attributes["style"]
         dots = {("circle", "filled"): "start", ("circle", "dotted"): "out", ("doublecircle", "filled"): "end"}
         reader.dot(name, dots[looks], above)
+        return
+    if attributes.get("style") == "rounded,filled":
+        reader.join(name, unpadded(attributes["label"]), above)
         return
     label, _, note = attributes["label"].partition("\n")
     assert (note == "starts round") == (attributes.get("peripheries") == "2")
@@ -279,7 +357,7 @@ def read_attributes(tokens: list[str], at: int) -> tuple[dict[str, str], int]:
 
 def unquoted(token: str) -> str:
     text = token[1:-1] if token.startswith('"') else token
-    meant = re.sub(r"\\(.)", lambda match: {"n": "\n"}.get(match[1], match[1]), text)
+    meant = re.sub(r"\\(.)", lambda match: {"n": "\n", "l": "\n"}.get(match[1], match[1]), text)
     return meant.replace("&amp;", "&")
 
 
@@ -293,21 +371,24 @@ def unpadded(text: str) -> str:
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def read_svg(text: str) -> tuple[Counter[Any], Counter[Any], Counter[Any]]:
-    """Returns the labels of the nodes, the labels of the frames, and the kinds and labels of the edges."""
-    nodes, frames, edges = Counter[Any](), Counter[Any](), Counter[Any]()
+def read_svg(text: str) -> Picture:
+    """Returns the labels of nodes, frames and joins, and the kinds and labels of edges."""
+    picture = Picture()
     for group in ElementTree.fromstring(text).iter(f"{SVG}g"):
         classes = group.get("class", "").split()
         words = [element.text for element in group.findall(f"{SVG}text")]
         if "edge" in classes:
             assert len(group.findall(f"{SVG}path")) == 1
-            edges[classes[1], words[0] if words else ""] += 1
+            picture.edges[classes[1], words[0] if words else ""] += 1
         elif "frame" in classes:
-            frames[words[0]] += 1
+            assert len(group.findall(f"{SVG}path")) == (2 if "each" in classes else 0)
+            picture.frames[words[0], words[1] if words[1:] else ""] += 1
+        elif "join" in classes:
+            picture.joins[words[0]] += 1
         elif "node" in classes:
             assert len(group.findall(f"{SVG}rect")) == (2 if "round" in classes else 1)
-            nodes[words[0], words[1:] == ["starts round"]] += 1
-    return nodes, frames, edges
+            picture.nodes[words[0], words[1:] == ["starts round"]] += 1
+    return picture
 
 
 def last_name(path: tuple[str, ...]) -> str:
@@ -336,11 +417,11 @@ def test_dot_shows_what_is_declared_and_nothing_else(flow: Any, direction: Any) 
 @some
 @given(flow=flows())
 def test_the_layout_engine_takes_it_and_svg_shows_all_of_it_as_text(flow: Any) -> None:
-    expected = declared(flow)
-    nodes, frames, edges = read_svg(render(flow, "svg"))
-    assert nodes == Counter((last_name(path), pays) for path, pays in expected.nodes.elements())
-    assert frames == Counter(map(last_name, expected.frames.elements()))
-    assert edges == Counter((kind, words) for _, _, kind, words in expected.edges.elements())
+    expected, drawn = declared(flow), read_svg(render(flow, "svg"))
+    assert drawn.nodes == Counter((last_name(path), pays) for path, pays in expected.nodes.elements())
+    assert drawn.frames == Counter((last_name(path), note) for path, note in expected.frames.elements())
+    assert drawn.joins == Counter(badge for _, badge in expected.joins.elements())
+    assert drawn.edges == Counter((kind, words) for _, _, kind, words in expected.edges.elements())
 
 
 @settings(plenty, max_examples=20)

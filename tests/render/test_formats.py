@@ -57,6 +57,13 @@ def test_mermaid_reads_as_a_person_would_write_it(triage: Any) -> None:
     ]
 
 
+def test_mermaid_names_joins_and_how_items_run(composed: Any) -> None:
+    lines = render(composed, "mermaid").splitlines()
+    assert '  subgraph n1["search (side by side)"]' in lines
+    assert '    n7(["2 of 3"])' in lines
+    assert '  subgraph n8["write (for each, 2 at a time, failures collected)"]' in lines
+
+
 def test_json_is_the_declared_flow(triage: Any) -> None:
     assert json.loads(render(triage, "json")) == json.loads(triage.to_json())
 
@@ -91,6 +98,35 @@ def test_svg_marks_what_starts_a_round_by_a_second_border_and_by_words(triage: A
     assert len(group.findall(f"{SVG}rect")) == 2
     assert [text.text for text in group.findall(f"{SVG}text")] == ["draft", "starts round"]
     assert group.findtext(f"{SVG}title") == "draft: Write an answer."
+
+
+def test_svg_shows_a_join_by_its_badge_and_an_each_by_a_stack(composed: Any) -> None:
+    groups = list(ElementTree.fromstring(render(composed, "svg")).iter(f"{SVG}g"))
+    (join,) = [group for group in groups if group.get("class") == "join"]
+    assert [text.text for text in join.findall(f"{SVG}text")] == ["2 of 3"]
+    (stack,) = [group for group in groups if group.get("class") == "frame each"]
+    assert [text.text for text in stack.findall(f"{SVG}text")] == [
+        "write",
+        "for each, 2 at a time, failures collected",
+    ]
+    assert [path.get("class") for path in stack.findall(f"{SVG}path")] == ["sheet", "sheet"]
+
+
+def test_svg_tells_of_branches_and_items(composed: Any) -> None:
+    spoken = ElementTree.fromstring(render(composed, "svg")).findtext(f"{SVG}desc") or ""
+    assert "search starts with search/web." in spoken
+    assert "search/web leads to search/cached on error (TimeoutError)." in spoken
+    assert "search/cached joins search (2 of 3)." in spoken
+    assert "search runs side by side. write runs for each, 2 at a time, failures collected." in spoken
+
+
+def test_an_arrow_that_leads_back_has_its_tip_where_it_leads(triage: Any) -> None:
+    root = ElementTree.fromstring(render(triage, "svg"))
+    (back,) = [group for group in root.iter(f"{SVG}g") if group.findtext(f"{SVG}text") == "poor"]
+    (box,) = [group for group in root.iter(f"{SVG}g") if group.findtext(f"{SVG}text") == "draft"]
+    (arrow,) = back.iter(f"{SVG}polygon")
+    tip, rect = arrow.attrib["points"].split()[0].split(","), box[1].attrib
+    assert abs(float(tip[1]) - float(rect["y"]) - float(rect["height"])) < 3
 
 
 def test_many_long_ways_are_drawn_in_a_moment_all_of_them() -> None:

@@ -7,7 +7,10 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from ..scope import Budget, Reserve
 from ..types import type_name
+from .each import Each
+from .parallel import Parallel
 from .plan import Edge, Plan, PlanNode
 from .subflow import Subflow
 
@@ -18,7 +21,7 @@ __all__ = ["plan_data", "plan_graph", "plan_signature"]
 
 
 def plan_data(plan: Plan) -> dict[str, Any]:
-    """Return the declared flow as JSON-ready data: nodes and routes in the order of the rows, sub-flows inside."""
+    """Return the declared flow as JSON-ready data: nodes and routes in the order of the rows."""
     return {
         "name": plan.name,
         "description": plan.description,
@@ -26,7 +29,13 @@ def plan_data(plan: Plan) -> dict[str, Any]:
         "results": [type_name(result) for result in plan.results],
         "entry": plan.entry.id if plan.entry is not None else None,
         "finish": plan.finish.id if plan.finish is not None else None,
-        "reserve": {name: value for name, value in asdict(plan.reserve).items() if value},
+        "reserve": _limits(plan.reserve),
+        **_graph_data(plan),
+    }
+
+
+def _graph_data(plan: Plan) -> dict[str, Any]:
+    return {
         "nodes": [_node_data(item) for item in plan.nodes.values()],
         "routes": [_edge_data(edge) for edge in plan.edges()],
     }
@@ -34,7 +43,7 @@ def plan_data(plan: Plan) -> dict[str, Any]:
 
 def _node_data(item: PlanNode) -> dict[str, Any]:
     definition = item.definition
-    data: dict[str, Any] = {
+    return {
         "id": item.id,
         "kind": definition.kind,
         "description": definition.description,
@@ -46,11 +55,28 @@ def _node_data(item: PlanNode) -> dict[str, Any]:
         "retry": item.retry.attempts if item.retry is not None else None,
         "max_visits": item.max_visits,
         "writes": None if definition.writes is None else list(definition.writes),
+        **({} if item.inner is None else _inside(item, item.inner)),
     }
-    if isinstance(definition, Subflow):
-        data["shares_state"] = definition.shares_state
-        data["flow"] = plan_data(definition.plan)
-    return data
+
+
+def _inside(item: PlanNode, inner: Plan) -> dict[str, Any]:
+    """Return what a composite says of itself, and what stands inside it."""
+    definition = item.definition
+    if isinstance(definition, Parallel):
+        starts = [branch.id for branch in definition.branches]
+        return {"join": definition.join, "branches": {"starts": starts, **_graph_data(inner)}}
+    if isinstance(definition, Each):
+        own: dict[str, Any] = {"limit": definition.limit, "on_item_error": definition.on_item_error}
+    else:
+        assert isinstance(definition, Subflow)  # there are no other composites
+        own = {"shares_state": definition.shares_state}
+    budget = None if definition.budget is None else _limits(definition.budget)
+    return {**own, "budget": budget, "flow": plan_data(inner)}
+
+
+def _limits(limits: Budget | Reserve) -> dict[str, Any]:
+    none = None if isinstance(limits, Budget) else 0
+    return {name: value for name, value in asdict(limits).items() if value != none}
 
 
 def _edge_data(edge: Edge) -> dict[str, Any]:
@@ -70,18 +96,18 @@ def plan_signature(plan: Plan) -> str:
 
 
 def plan_graph(plan: Plan) -> nx.MultiDiGraph[str]:
-    """Return the declared graph, sub-flows as nodes with their own graph in the attribute `graph`."""
+    """Return the declared graph; a composite is a node with what stands inside in the attribute `graph`."""
     import networkx as nx  # noqa: PLC0415 - takes longer to load than all the rest
 
     graph: nx.MultiDiGraph[str] = nx.MultiDiGraph(name=plan.name)
     for item in plan.nodes.values():
-        inner = item.definition.plan if isinstance(item.definition, Subflow) else None
         attributes = {
             "kind": item.definition.kind,
             "starts_round": item.starts_round,
             "completes": item.completes,
         }
-        graph.add_node(item.id, **attributes, **({"graph": plan_graph(inner)} if inner is not None else {}))
+        inside = {} if item.inner is None else {"graph": plan_graph(item.inner)}
+        graph.add_node(item.id, **attributes, **inside)
     for edge in plan.edges():
         graph.add_edge(edge.source.id, edge.target.id, kind=edge.kind, label=edge.label, default=edge.default)
     return graph

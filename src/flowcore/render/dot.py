@@ -1,6 +1,6 @@
 """DOT: the drawing as text for Graphviz, and what pictures are laid out from.
 
-A way to or from a sub-flow is clipped at its frame; in the text it joins the dots inside, since DOT knows no
+A way to or from a composite is clipped at its frame; in the text it joins the dots inside, since DOT knows no
 edge of a cluster.
 """
 
@@ -44,12 +44,23 @@ _EDGE = {
     "fontcolor": LIGHT.soft_text,
     "penwidth": "1.2",
     "arrowsize": "0.75",
+    "weight": "2",
 }
 _FRAME = {"style": "rounded,dotted", "color": LIGHT.frame, "fontcolor": LIGHT.soft_text, "labeljust": "l"}
 _DOTS = {
     "start": {"shape": "circle", "style": "filled", "fillcolor": LIGHT.line},
     "end": {"shape": "doublecircle", "style": "filled", "fillcolor": LIGHT.line},
     "out": {"shape": "circle", "style": "dotted", "color": LIGHT.limit},
+}
+_JOIN = {
+    "shape": "box",
+    "style": "rounded,filled",
+    "fontsize": "11",
+    "fontcolor": LIGHT.panel,
+    "fillcolor": LIGHT.line,
+    "margin": "0.1,0.02",
+    "height": "0.24",
+    "width": "0.4",
 }
 _LIMIT = {"style": "dotted", "penwidth": "1.8", "color": LIGHT.limit, "fontcolor": LIGHT.limit}
 _LINES = {
@@ -75,12 +86,15 @@ def _level(
 ) -> None:
     for item in levels[frame]:
         if isinstance(item, DrawnFrame):
-            own = {"id": item.id, "label": _label(item.label), "tooltip": escaped(item.path)}
-            inner = graphviz.Digraph(f"cluster_{item.id}", graph_attr={**_FRAME, **own})
+            own = {"id": item.id, "label": _frame_label(item), "tooltip": escaped(item.path)}
+            margin = {"margin": "14"} if item.kind == "each" else {}  # for the stack behind it
+            inner = graphviz.Digraph(f"cluster_{item.id}", graph_attr={**_FRAME, **margin, **own})
             _level(inner, levels, item.id)
             graph.subgraph(inner)
         elif item.kind == "node":
             _node(graph, item)
+        elif item.kind == "join":
+            graph.node(item.id, _label(item.label), id=item.id, **_JOIN)
         else:
             size = "0.1" if item.kind == "end" else "0.14"
             graph.node(item.id, "", id=item.id, width=size, height=size, **_DOTS[item.kind])
@@ -98,16 +112,25 @@ def _node(graph: graphviz.Digraph, node: DrawnNode) -> None:
 def _edge(graph: graphviz.Digraph, drawing: Drawing, edge: DrawnEdge, frames: dict[str, DrawnFrame]) -> None:
     source, target = drawing.anchors(edge)
     style = dict(_LINES.get(edge.kind, {}))
+    if edge.backward and source != target:
+        source, target = target, source  # engines keep both ways of a loop apart if both lead down
+        style["dir"], style["weight"] = "back", "1"
     if source in frames:
         style["ltail"] = f"cluster_{source}"
         source = frames[source].end
     if target in frames:
         style["lhead"] = f"cluster_{target}"
+        style["minlen"] = "2"  # room for the arrow above the label of the frame
         target = frames[target].start
-    if edge.backward:
-        style["constraint"] = "false"
+    if edge.kind == "start":
+        style["weight"] = "6"  # branches begin side by side
     label = _literal(f"  {_label(edge.label)}  ") if edge.label else None
     graph.edge(source, target, label, id=edge.id, **{"class": edge.kind}, **style)
+
+
+def _frame_label(frame: DrawnFrame) -> str:
+    label = _label(frame.label)
+    return _literal(rf"{label}\l{frame.note}\l") if frame.note else label
 
 
 def _label(text: str) -> str:

@@ -9,13 +9,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, Protocol
 
-from ..graph import EdgeKind, Plan, PlanNode, Subflow
-from .words import edge_words
+from ..graph import EdgeKind, Parallel, Plan, PlanNode
+from .words import edge_words, join_words, note_words
 
 __all__ = ["Drawable", "Drawing", "DrawnEdge", "DrawnFrame", "DrawnKind", "DrawnNode", "draw"]
 
-DrawnKind = Literal[EdgeKind, "start", "end", "finish"]
-"""The kind of a route; or `start`, `end` and `finish`: how a flow is entered, completes, goes on out of budget."""
+DrawnKind = Literal[EdgeKind, "start", "end", "finish", "join"]
+"""The kind of a route; or how a flow is entered (`start`), completes (`end`) and goes on out of budget (`finish`).
+
+A branch is entered by a `start` too, and arrives at its join by a `join`.
+"""
 
 
 class Drawable(Protocol):
@@ -29,10 +32,13 @@ class Drawable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DrawnNode:
-    """A node, or a dot: where a flow starts, ends, or is out of budget. `frame` is the id of the frame around."""
+    """A node, a dot where a flow starts, ends or is out of budget, or the join of branches with its badge.
+
+    `frame` is the id of the frame around.
+    """
 
     id: str
-    kind: Literal["node", "start", "end", "out"]
+    kind: Literal["node", "start", "end", "out", "join"]
     path: str
     label: str = ""
     description: str = ""
@@ -42,11 +48,16 @@ class DrawnNode:
 
 @dataclass(frozen=True, slots=True)
 class DrawnFrame:
-    """A sub-flow: `start` and `end` are the ids of its dots, `frame` is the id of the frame around it."""
+    """A composite: `start` and `end` are the ids of where it begins and ends, `frame` is the frame around it.
+
+    `note` says how what stands inside is run, where that is not once.
+    """
 
     id: str
+    kind: str
     path: str
     label: str
+    note: str
     description: str
     start: str
     end: str
@@ -57,7 +68,7 @@ class DrawnFrame:
 class DrawnEdge:
     """A way from one node or frame to another. `label` is what its author wrote, or what its kind says.
 
-    A route to or from a sub-flow ends at its frame. `backward` ways lead to where the reader has been.
+    A route to or from a composite ends at its frame. `backward` ways lead to where the reader has been.
     """
 
     id: str
@@ -98,7 +109,7 @@ class Drawing:
 
 
 def draw(flow: Drawable) -> Drawing:
-    """Return the drawing of a flow: every declared route once, every sub-flow in a frame of its own."""
+    """Return the drawing of a flow: every declared route once, every composite in a frame of its own."""
     pencil = _Pencil()
     pencil.place(flow.plan, "", None)
     pencil.connect(flow.plan, "")
@@ -107,12 +118,12 @@ def draw(flow: Drawable) -> Drawing:
 
 
 _START, _END, _OUT = "#start", "#end", "#out"
-"""Where the dots of a flow stand among its paths: no id of a node has a `#`."""
+"""Where the dots of a flow and the join of branches stand among the paths: no id of a node has a `#`."""
 
 
 @dataclass(slots=True)
 class _Pencil:
-    """Places nodes first and then connects them: the routes of a flow come before those inside its sub-flows."""
+    """Places nodes first and then connects them: the routes of a flow come before those inside its composites."""
 
     nodes: list[DrawnNode] = field(default_factory=list)
     frames: list[DrawnFrame] = field(default_factory=list)
@@ -130,33 +141,62 @@ class _Pencil:
             self.nodes.append(DrawnNode(self.new_id(prefix + _OUT), "out", prefix, frame=frame))
         self.nodes.append(DrawnNode(self.new_id(prefix + _END), "end", prefix, frame=frame))
 
+    def place_branches(self, plan: Plan, definition: Parallel, prefix: str, frame: str) -> None:
+        self.nodes.append(DrawnNode(self.new_id(prefix + _START), "start", prefix, frame=frame))
+        for item in plan.nodes.values():
+            self.place_node(item, f"{prefix}{item.id}", frame)
+        badge = join_words(definition)
+        self.nodes.append(DrawnNode(self.new_id(prefix + _END), "join", prefix, badge, frame=frame))
+
     def place_node(self, item: PlanNode, path: str, frame: str | None) -> None:
-        id = self.new_id(path)
-        description = item.definition.description
-        if isinstance(item.definition, Subflow):
-            self.place(item.definition.plan, f"{path}/", id)
-            start, end = self.ids[f"{path}/{_START}"], self.ids[f"{path}/{_END}"]
-            self.frames.append(DrawnFrame(id, path, item.id, description, start, end, frame))
+        id, definition = self.new_id(path), item.definition
+        if item.inner is None:
+            node = DrawnNode(id, "node", path, item.id, definition.description, item.starts_round, frame)
+            self.nodes.append(node)
+            return
+        if isinstance(definition, Parallel):
+            self.place_branches(item.inner, definition, f"{path}/", id)
         else:
-            self.nodes.append(DrawnNode(id, "node", path, item.id, description, item.starts_round, frame))
+            self.place(item.inner, f"{path}/", id)
+        words = (item.id, note_words(definition), definition.description)
+        ends = (self.ids[f"{path}/{_START}"], self.ids[f"{path}/{_END}"])
+        self.frames.append(DrawnFrame(id, definition.kind, path, *words, *ends, frame))
 
     def connect(self, plan: Plan, prefix: str) -> None:
-        ids = {item.index: self.ids[f"{prefix}{item.id}"] for item in plan.nodes.values()}
         if plan.entry is not None:
-            self.add("start", self.ids[prefix + _START], ids[plan.entry.index])
+            self.add("start", self.ids[prefix + _START], self.ids[f"{prefix}{plan.entry.id}"])
         if plan.finish is not None:
-            self.add("finish", self.ids[prefix + _OUT], ids[plan.finish.index], "out of budget")
+            out, finish = self.ids[prefix + _OUT], self.ids[f"{prefix}{plan.finish.id}"]
+            self.add("finish", out, finish, "out of budget")
         backward = _backward(plan)
         for item in plan.nodes.values():
-            for edge in item.edges():
-                ends = (item.index, edge.target.index)
-                source, target = (ids[end] for end in ends)
-                self.add(edge.kind, source, target, edge_words(edge), edge.default, ends in backward)
+            self.connect_node(item, prefix, backward)
             if item.completes:
-                self.add("end", ids[item.index], self.ids[prefix + _END])
+                self.add("end", self.ids[f"{prefix}{item.id}"], self.ids[prefix + _END])
+        self.connect_inside(plan, prefix)
+
+    def connect_branches(self, plan: Plan, definition: Parallel, prefix: str) -> None:
+        for branch in definition.branches:
+            self.add("start", self.ids[prefix + _START], self.ids[f"{prefix}{branch.id}"])
+        backward = _backward(plan)
         for item in plan.nodes.values():
-            if isinstance(item.definition, Subflow):
-                self.connect(item.definition.plan, f"{prefix}{item.id}/")
+            self.connect_node(item, prefix, backward)
+            if item.signature.plain:
+                self.add("join", self.ids[f"{prefix}{item.id}"], self.ids[prefix + _END])
+        self.connect_inside(plan, prefix)
+
+    def connect_node(self, item: PlanNode, prefix: str, backward: set[tuple[int, int]]) -> None:
+        for edge in item.edges():
+            source, target = (self.ids[f"{prefix}{end.id}"] for end in (item, edge.target))
+            turns = (item.index, edge.target.index) in backward
+            self.add(edge.kind, source, target, edge_words(edge), edge.default, turns)
+
+    def connect_inside(self, plan: Plan, prefix: str) -> None:
+        for item in plan.nodes.values():
+            if item.inner is not None and isinstance(item.definition, Parallel):
+                self.connect_branches(item.inner, item.definition, f"{prefix}{item.id}/")
+            elif item.inner is not None:
+                self.connect(item.inner, f"{prefix}{item.id}/")
 
     def add(
         self,

@@ -82,4 +82,6 @@ class _Sheet:
         ends = {word[0]: self.point(word[2:]) for word in item["pos"].split() if word[0] in "se"}
         points = tuple(self.point(word) for word in item["pos"].split() if word[0] not in "se")
         label = self.point(item["lp"]) if "lp" in item else None
+        if item.get("dir") == "back":
+            return Curve(points[::-1], ends.get("s", points[0]), label)
         return Curve(points, ends.get("e", points[-1]), label)

@@ -18,6 +18,7 @@ _CLASSES = {
     "start_dot": f"fill:{LIGHT.line},stroke:{LIGHT.line}",
     "end_dot": f"fill:{LIGHT.line},stroke:{DARK.line},stroke-width:2px",
     "out_dot": f"fill:none,stroke:{LIGHT.limit},stroke-dasharray:2 3",
+    "join": f"fill:{LIGHT.line},stroke:{LIGHT.line},color:{LIGHT.panel}",
     "frame": f"fill:none,stroke:{LIGHT.frame},stroke-dasharray:2 4",
 }
 _LIMIT = f"stroke:{LIGHT.limit},stroke-width:2px,stroke-dasharray:2 5"
@@ -39,7 +40,8 @@ def _level(
 ) -> Iterator[str]:
     for item in levels[frame]:
         if isinstance(item, DrawnFrame):
-            yield f'subgraph {item.id}["{_label(item.label)}"]'
+            note = f" ({item.note})" if item.note else ""
+            yield f'subgraph {item.id}["{_label(item.label)}{note}"]'
             yield f"  direction {direction}"
             yield from (f"  {line}" for line in _level(levels, item.id, direction))
             yield "end"
@@ -48,9 +50,11 @@ def _level(
 
 
 def _shape(node: DrawnNode) -> str:
+    label = _label(node.label)
+    if node.kind == "join":
+        return f'(["{label}"])'
     if node.kind != "node":
         return '(((" ")))' if node.kind == "end" else '((" "))'
-    label = _label(node.label)
     return f'[["{label}<br>starts round"]]' if node.starts_round else f'("{label}")'
 
 
@@ -62,8 +66,9 @@ def _edge(drawing: Drawing, edge: DrawnEdge) -> str:
 
 
 def _styles(drawing: Drawing) -> Iterator[str]:
-    dots = [(f"{node.kind}_dot", node.id) for node in drawing.nodes if node.kind != "node"]
-    classed = [*dots, *(("frame", frame.id) for frame in drawing.frames)]
+    dots = [(f"{node.kind}_dot", node.id) for node in drawing.nodes if node.kind not in ("node", "join")]
+    joins = [("join", node.id) for node in drawing.nodes if node.kind == "join"]
+    classed = [*dots, *joins, *(("frame", frame.id) for frame in drawing.frames)]
     for name, style in _CLASSES.items():
         if ids := [id for found, id in classed if found == name]:
             yield f"classDef {name} {style}"

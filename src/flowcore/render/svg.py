@@ -16,6 +16,8 @@ _CORNER = 9
 _RING = 3.5
 _ARROW = 7.0
 _COLOURED = {"error": "error", "over_limit": "limit", "finish": "limit"}
+_SHEETS = (3.5, 7.0)
+"""How far the sheets of a stack stand out from behind the frame of an each."""
 _DOTS = {"start": {"dot": 0.0}, "end": {"ring": 0.0, "dot": 3.0}, "out": {"hollow": 0.5}}
 """The circles that a dot is made of, by how much they are smaller than its box."""
 _DOT_WORDS = {"start": "start", "end": "end", "out": "out of budget"}
@@ -47,9 +49,10 @@ def _css() -> str:
 text {{ font: 13px Arial, Helvetica, "Liberation Sans", sans-serif; text-anchor: middle; }}
 .small {{ font-size: 10px; }} .edge text {{ font-size: 11px; }}
 .frame text {{ font-size: 12px; font-style: italic; text-anchor: start; }}
-.edge path, .frame rect, .node rect, .ring, .hollow {{ fill: none; }}
+.edge path, .node rect, .ring, .hollow {{ fill: none; }}
 .node rect {{ stroke-width: 1.4; }} .edge path {{ stroke-width: 1.3; }}
-.frame rect {{ stroke-dasharray: 1.5 3; stroke-width: 1.2; }}
+.frame rect, .sheet {{ fill: none; stroke-width: 1.2; }} .frame rect {{ stroke-dasharray: 1.5 3; }}
+.frame .small {{ font-size: 10.5px; font-style: normal; }} .join text {{ font-size: 11px; }}
 .error path {{ stroke-dasharray: 6 4; }}
 .over_limit path, .finish path {{ stroke-dasharray: 1.5 3.5; stroke-width: 2; stroke-linecap: round; }}
 {_theme(LIGHT)}
@@ -63,8 +66,9 @@ def _theme(palette: Palette) -> str:
     lines = [
         f".panel {{ fill: {palette.panel}; }} text {{ fill: {palette.text}; }}",
         f".node rect {{ fill: {palette.panel}; }} .node rect, .edge path, .ring {{ stroke: {palette.line}; }}",
-        f".frame rect {{ stroke: {palette.frame}; }} .frame text, .edge text, .small"
+        f".frame rect, .sheet {{ stroke: {palette.frame}; }} .frame text, .edge text, .small"
         f" {{ fill: {palette.soft_text}; }}",
+        f".join rect {{ fill: {palette.line}; }} .join text {{ fill: {palette.panel}; }}",
         f".edge polygon, .dot {{ fill: {palette.line}; }} .hollow {{ stroke: {palette.limit}; }}",
     ]
     for kind, name in _COLOURED.items():
@@ -74,13 +78,33 @@ def _theme(palette: Palette) -> str:
 
 
 def _frame(frame: DrawnFrame, box: Box) -> str:
-    left, top = _number(box.middle.x - box.width / 2 + 10), _number(box.middle.y - box.height / 2 + 17)
-    inner = f'{_rect(box)}<text x="{left}" y="{top}">{_text(frame.label)}</text>'
-    return f'<g id="{frame.id}" class="frame">{_title(frame)}{inner}</g>'
+    stack = ""
+    if frame.kind == "each":
+        front = _SHEETS[-1]
+        middle = Point(box.middle.x - front / 2, box.middle.y - front / 2)
+        box = Box(middle, box.width - front, box.height - front)
+        stack = "".join(_sheet(box, out) for out in _SHEETS)
+    left, top = box.middle.x - box.width / 2 + 10, box.middle.y - box.height / 2 + 17
+    words = f'<text x="{_number(left)}" y="{_number(top)}">{_text(frame.label)}</text>'
+    if frame.note:
+        words += f'<text class="small" x="{_number(left)}" y="{_number(top + 14)}">{frame.note}</text>'
+    return f'<g id="{frame.id}" class="frame {frame.kind}">{_title(frame)}{stack}{_rect(box)}{words}</g>'
+
+
+def _sheet(box: Box, out: float) -> str:
+    """Return what can be seen of a sheet behind a box: its lower and its right edge."""
+    left, top = box.middle.x - box.width / 2, box.middle.y - box.height / 2
+    right, low = left + box.width + out, top + box.height + out
+    x, y, before, above = map(_number, (right, low, right - _CORNER, low - _CORNER))
+    bend = f"H{before} Q{x} {y} {x} {above}"
+    return f'<path class="sheet" d="M{_number(left + out)} {y} {bend} V{_number(top + out)}"/>'
 
 
 def _node(node: DrawnNode, box: Box) -> str:
     x, y = map(_number, box.middle)
+    if node.kind == "join":
+        words = f'<text x="{x}" y="{_number(box.middle.y + 4)}">{_text(node.label)}</text>'
+        return f'<g id="{node.id}" class="join"><title>join</title>{_rect(box, box.height / 2)}{words}</g>'
     if node.kind != "node":
         radius = min(box.width, box.height) / 2
         rings = {name: radius - less for name, less in _DOTS[node.kind].items()}
@@ -119,10 +143,10 @@ def _arrow(curve: Curve) -> str:
     return f'<polygon points="{" ".join(f"{_number(corner.x)},{_number(corner.y)}" for corner in corners)}"/>'
 
 
-def _rect(box: Box) -> str:
+def _rect(box: Box, corner: float = _CORNER) -> str:
     left, top = box.middle.x - box.width / 2, box.middle.y - box.height / 2
     sides = zip(("x", "y", "width", "height"), (left, top, box.width, box.height), strict=True)
-    return f'<rect {" ".join(f"{name}={_quoted(value)}" for name, value in sides)} rx="{_CORNER}"/>'
+    return f'<rect {" ".join(f"{name}={_quoted(value)}" for name, value in sides)} rx="{_number(corner)}"/>'
 
 
 def _title(item: DrawnNode | DrawnFrame) -> str:
@@ -134,21 +158,26 @@ def _spoken(drawing: Drawing) -> str:
     """Return every route as a sentence, for who cannot see the picture."""
     names = {node.id: shown(node.path) for node in drawing.nodes}
     names |= {frame.id: shown(frame.path) for frame in drawing.frames}
-    return escape(" ".join(f"{_sentence(edge, names)}." for edge in drawing.edges))
+    badges = {node.id: node.label for node in drawing.nodes if node.kind == "join"}
+    frames = [f"{names[frame.id]} runs {frame.note}" for frame in drawing.frames if frame.note]
+    sentences = [*(_sentence(edge, names, badges) for edge in drawing.edges), *frames]
+    return escape(" ".join(f"{sentence}." for sentence in sentences))
 
 
-def _sentence(edge: DrawnEdge, names: dict[str, str]) -> str:
+def _sentence(edge: DrawnEdge, names: dict[str, str], badges: dict[str, str]) -> str:
+    source, target = names[edge.source], names[edge.target]
     if edge.kind == "start":
-        flow = names[edge.source].rstrip("/")
-        return f"{flow} starts with {names[edge.target]}" if flow else f"It starts with {names[edge.target]}"
+        flow = source.rstrip("/")
+        return f"{flow} starts with {target}" if flow else f"It starts with {target}"
     if edge.kind == "finish":
-        flow = names[edge.source].rstrip("/") or "it"
-        return f"Out of budget, {flow} goes on with {names[edge.target]}"
+        return f"Out of budget, {source.rstrip('/') or 'it'} goes on with {target}"
     if edge.kind == "end":
-        return f"{names[edge.source]} may complete"
+        return f"{source} may complete"
+    if edge.kind == "join":
+        return f"{source} joins {target.rstrip('/')} ({badges[edge.target]})"
     words = {"label": f" on {shown(edge.label)}", "error": f" on error ({shown(edge.label)})"}
     reason = words.get(edge.kind, f" {shown(edge.label)}" if edge.label else "")
-    return f"{names[edge.source]} leads to {names[edge.target]}{reason}"
+    return f"{source} leads to {target}{reason}"
 
 
 def _text(text: str) -> str:

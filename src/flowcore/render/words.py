@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 
-from ..graph import Edge
+from ..graph import Definition, Each, Edge, Parallel
 
-__all__ = ["edge_words", "shown", "visible"]
+__all__ = ["edge_words", "join_words", "note_words", "shown", "visible"]
 
 _LONGEST = 80
 
@@ -41,6 +41,24 @@ def edge_words(edge: Edge) -> str:
         visits = edge.source.max_visits
         return "over limit" if visits is None else f"over {visits} visit{'' if visits == 1 else 's'}"
     return edge.label if edge.kind == "next" or edge.label.strip() else repr(edge.label)
+
+
+def join_words(definition: Parallel) -> str:
+    """Return the badge of a join: what it waits for."""
+    if isinstance(definition.join, str):
+        return definition.join
+    return f"{definition.join} of {len(definition.branches)}"
+
+
+def note_words(definition: Definition) -> str:
+    """Return how a composite runs what stands inside it; nothing for a sub-flow, which runs it once."""
+    if isinstance(definition, Parallel):
+        return "side by side"
+    if not isinstance(definition, Each):
+        return ""
+    limit = "one" if definition.limit == 1 else str(definition.limit)
+    collected = ", failures collected" if definition.on_item_error == "collect" else ""
+    return f"for each, {limit} at a time{collected}"
 
 
 def _escape(char: str) -> str:
