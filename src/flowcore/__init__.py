@@ -25,7 +25,8 @@ from .run import Run
 from .scope import Budget, Reserve, Scope, Usage, current_scope
 from .state import Log, Merge
 from .step import Step
-from .trace import Trace, Visit
+from .trace import Trace
+from .visit import Visit
 
 __version__ = "0.1.0"
 

@@ -8,7 +8,6 @@ from typing import Any, Generic, Literal
 from .errors import Failure, RunCancelled, RunFailed
 from .scope import Usage
 from .trace import Trace
-from .trace_text import trace_text
 from .types import ResultT
 
 __all__ = ["RunResult", "attach_result", "result_of", "value_or_raise"]
@@ -37,8 +36,8 @@ class RunResult(Generic[ResultT]):
     stragglers: tuple[str, ...] = ()
 
     def to_text(self) -> str:
-        """Return the run as text that is equal for equal runs: no times, no ids."""
-        return trace_text(self.trace, status=self.status, failure=self.failure, value=self.value, usage=self.usage)
+        """Return the text of the trace."""
+        return self.trace.to_text()
 
 
 def attach_result(error: BaseException, result: RunResult[Any]) -> None:

@@ -2,93 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any, Literal, NamedTuple, overload
+from typing import overload
 
-from .errors import Failure
-from .events import Event
 from .frame import Frame
-from .scope import Usage
-from .state import snapshot
+from .trace_text import trace_text
+from .visit import Ending, Note, Visit, VisitRecord, visit_of
 
-__all__ = ["Note", "RouteKind", "Trace", "Visit", "VisitRecord", "Where", "path_of"]
-
-RouteKind = Literal["next", "label", "error", "over_limit", "complete", "join", "failed", "unfinished"]
-
-
-Where = str | tuple[Frame, str, int]
-"""A path, or what a path is made from when somebody wants it: a walk, a node in it, the number of the visit."""
-
-
-def path_of(where: Where) -> str:
-    """Return the path of a place."""
-    return where if isinstance(where, str) else where[0].path_of(where[1], where[2])
-
-
-class VisitRecord(NamedTuple):
-    """A visit as it is kept: what `Visit` is made from."""
-
-    frame: Frame
-    node: str
-    number: int
-    charged: bool
-    inner: Frame | None
-    round: int
-    walk_round: int
-    attempts: int
-    kind: RouteKind
-    label: str
-    target: str
-    why: Mapping[str, Any] | None
-    alternatives: tuple[str, ...]
-    patch: Mapping[str, Any] | None
-    value: Any
-    failure: Failure | None
-    retried: tuple[Failure, ...]
-    started: float
-    ended: float
-    first_seq: int
-    last_seq: int
-    counters: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Visit:
-    """One visit of a node.
-
-    `kind` says how it ended: by which kind of route it left (`next`, `label`, `error`, `over_limit`), or
-    `complete`, `join` (a branch reached its join), `failed` (no route took the failure), `unfinished` (the run
-    ended first, or it was not needed any more). `started` and `ended` are seconds since the run began. `budget`
-    is what the run had spent when the visit ended.
-    """
-
-    path: str
-    node: str
-    number: int
-    round: int
-    attempts: int
-    kind: RouteKind
-    label: str
-    target: str
-    why: Mapping[str, Any] | None
-    patch: Mapping[str, Any]
-    failure: Failure | None
-    retried: tuple[Failure, ...]
-    started: float
-    ended: float
-    budget: Usage
-
-
-class Note(NamedTuple):
-    """Something that happened and that no visit tells: what its event is made from."""
-
-    event: type[Event]
-    seq: int
-    where: Where
-    at: float
-    values: Mapping[str, Any]
+__all__ = ["Trace"]
 
 
 class Trace(Sequence[Visit]):
@@ -104,6 +26,7 @@ class Trace(Sequence[Visit]):
         self.root = Frame(flow)
         self.records: list[VisitRecord] = []
         self.notes: list[Note] = []
+        self.ending: Ending | None = None
         self._sorted = 0
 
     def ordered(self) -> list[VisitRecord]:
@@ -119,7 +42,7 @@ class Trace(Sequence[Visit]):
     def __getitem__(self, index: slice) -> list[Visit]: ...
     def __getitem__(self, index: int | slice) -> Visit | list[Visit]:
         found = self.ordered()[index]
-        return _visit(found) if isinstance(found, VisitRecord) else [_visit(record) for record in found]
+        return visit_of(found) if isinstance(found, VisitRecord) else [visit_of(record) for record in found]
 
     def __repr__(self) -> str:
         return f"<trace {self.flow}: {len(self.records)} visits>"
@@ -128,7 +51,11 @@ class Trace(Sequence[Visit]):
         return len(self.records)
 
     def __iter__(self) -> Iterator[Visit]:
-        return map(_visit, self.ordered())
+        return map(visit_of, self.ordered())
+
+    def to_text(self) -> str:
+        """Return the run as text that is equal for equal runs under every schedule: no times and no ids."""
+        return trace_text(self.flow, self.ordered(), self.root, self.ending)
 
     @property
     def path(self) -> str:
@@ -138,26 +65,6 @@ class Trace(Sequence[Visit]):
         of a sub-flow stand in brackets, and so do branches and items, with `|` between them.
         """
         return _path(self.ordered(), self.root)
-
-
-def _visit(record: VisitRecord) -> Visit:
-    return Visit(
-        path=record.frame.path_of(record.node, record.number),
-        node=record.node,
-        number=record.number,
-        round=record.round,
-        attempts=record.attempts,
-        kind=record.kind,
-        label=record.label,
-        target=record.target,
-        why=record.why,
-        patch=snapshot(record.patch or {}),
-        failure=record.failure,
-        retried=record.retried,
-        started=record.started,
-        ended=record.ended,
-        budget=Usage.of(record.counters),
-    )
 
 
 def _path(records: Sequence[VisitRecord], root: Frame) -> str:

@@ -13,7 +13,8 @@ from typing import Any
 from .events import Event, NodeFailed, NodeFinished, NodeStarted, RoundStarted, RouteTaken, StatePatched
 from .frame import Frame
 from .state import snapshot
-from .trace import Trace, VisitRecord, Where, path_of
+from .trace import Trace
+from .visit import VisitRecord, Where, path_of
 
 __all__ = ["OpenVisit", "begin_events", "end_events", "trace_events"]
 

@@ -17,10 +17,9 @@ from pydantic import BaseModel
 
 from .errors import Failure
 from .frame import Frame
-from .scope import Usage
 from .state import Log
-from .trace import Trace, VisitRecord
 from .types import type_name
+from .visit import Ending, VisitRecord
 
 __all__ = ["ValuePrinter", "trace_text"]
 
@@ -30,20 +29,29 @@ _BREAKS = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
-def trace_text(trace: Trace, *, status: str, failure: Failure | None, value: object, usage: Usage) -> str:
+def trace_text(flow: str, records: Sequence[VisitRecord], root: Frame, ending: Ending | None) -> str:
     """Return the canonical text of a run."""
     printer = ValuePrinter()
-    lines = [f"flow {trace.flow}", f"result {status}"]
-    if failure is not None:
-        place = f"{failure.path}: " if failure.path else ""
-        lines.append(f"failure {place}{printer.failure(failure)}")
-    elif status == "completed":
-        lines.append(f"value {printer.text(value)}")
+    lines = [f"flow {flow}"]
+    if ending is not None:
+        lines += _ending_lines(ending, printer)
     inside: dict[int, list[VisitRecord]] = {}
-    for record in trace.ordered():
+    for record in records:
         inside.setdefault(id(record.frame), []).append(record)
-    lines += ["", *_walk_lines(trace.root, inside, printer, ""), "", str(usage)]
+    lines += ["", *_walk_lines(root, inside, printer, "")]
+    if ending is not None:
+        lines += ["", str(ending.usage)]
     return "\n".join(lines) + "\n"
+
+
+def _ending_lines(ending: Ending, printer: ValuePrinter) -> list[str]:
+    lines = [f"result {ending.status}"]
+    if ending.failure is not None:
+        place = f"{ending.failure.path}: " if ending.failure.path else ""
+        lines.append(f"failure {place}{printer.failure(ending.failure)}")
+    elif ending.status == "completed":
+        lines.append(f"value {printer.text(ending.value)}")
+    return lines
 
 
 def _walk_lines(

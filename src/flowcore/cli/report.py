@@ -14,7 +14,8 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 from ..errors import Failure
 from ..render import visible
 from ..result import RunResult
-from ..trace import Trace, Visit
+from ..trace import Trace
+from ..visit import Visit
 
 __all__ = ["answered_line", "blocked_line", "json_text", "path_lines", "result_data", "trace_data"]
 

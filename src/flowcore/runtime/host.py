@@ -12,7 +12,7 @@ from ..graph import PlanNode
 from ..outcome import Complete, Continue
 from ..scope import Budget, Reserve, Scope
 from ..state import Shape, Values
-from ..trace import RouteKind
+from ..visit import RouteKind
 
 __all__ = ["Arrival", "Done", "Ended", "Host", "Left", "Opened", "Place", "WalkStopped"]
 

@@ -15,8 +15,9 @@ from ..graph import PlanNode
 from ..scope import Scope
 from ..scope.budget import COUNTED
 from ..state import snapshot
-from ..trace import Note, Trace, VisitRecord, Where, path_of
+from ..trace import Trace
 from ..trace_events import OpenVisit, Told, begin_events, end_events
+from ..visit import Note, VisitRecord, Where, path_of
 from .host import Done, Left, Opened, Place
 
 __all__ = ["Recorder"]

@@ -12,6 +12,7 @@ from ..events import Event, RunCancelledEvent, RunCompleted, RunFailedEvent
 from ..result import RunResult
 from ..scope import Scope
 from ..state import Shape, Values
+from ..visit import Ending
 from .host import Ended
 from .outcomes import as_failure
 from .record import Recorder
@@ -82,14 +83,15 @@ class Settlement:
         record.note(event, "", **known)
         record.closed = True
         self._scope.close(self._loop.cancellation)
-        seconds = record.now - record.began
+        usage = replace(self._scope.used, seconds=record.now - record.began)
+        record.trace.ending = Ending(status, known.get("value"), known.get("failure"), usage)
         self._outcome = RunResult(
             status,
             known.get("value"),
             known.get("failure"),
             self._shape.build(values),
             record.trace,
-            replace(self._scope.used, seconds=seconds),
+            usage,
             known.get("exhausted"),
             known.get("reason", ""),
             tuple(dict.fromkeys(stragglers)),

@@ -1,0 +1,121 @@
+"""The visit: one node, once entered. What is kept of it, and what is made of that for a reader."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from .errors import Failure
+from .events import Event
+from .frame import Frame
+from .scope import Usage
+from .state import snapshot
+
+__all__ = ["Ending", "Note", "RouteKind", "Visit", "VisitRecord", "Where", "path_of", "visit_of"]
+
+RouteKind = Literal["next", "label", "error", "over_limit", "complete", "join", "failed", "unfinished"]
+
+
+Where = str | tuple[Frame, str, int]
+"""A path, or what a path is made from when somebody wants it: a walk, a node in it, the number of the visit."""
+
+
+def path_of(where: Where) -> str:
+    """Return the path of a place."""
+    return where if isinstance(where, str) else where[0].path_of(where[1], where[2])
+
+
+class VisitRecord(NamedTuple):
+    """A visit as it is kept: what `Visit` is made from."""
+
+    frame: Frame
+    node: str
+    number: int
+    charged: bool
+    inner: Frame | None
+    round: int
+    walk_round: int
+    attempts: int
+    kind: RouteKind
+    label: str
+    target: str
+    why: Mapping[str, Any] | None
+    alternatives: tuple[str, ...]
+    patch: Mapping[str, Any] | None
+    value: Any
+    failure: Failure | None
+    retried: tuple[Failure, ...]
+    started: float
+    ended: float
+    first_seq: int
+    last_seq: int
+    counters: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One visit of a node.
+
+    `kind` says how it ended: by which kind of route it left (`next`, `label`, `error`, `over_limit`), or
+    `complete`, `join` (a branch reached its join), `failed` (no route took the failure), `unfinished` (the run
+    ended first, or it was not needed any more). `started` and `ended` are seconds since the run began. `budget`
+    is what the run had spent when the visit ended.
+    """
+
+    path: str
+    node: str
+    number: int
+    round: int
+    attempts: int
+    kind: RouteKind
+    label: str
+    target: str
+    why: Mapping[str, Any] | None
+    patch: Mapping[str, Any]
+    failure: Failure | None
+    retried: tuple[Failure, ...]
+    started: float
+    ended: float
+    budget: Usage
+
+
+class Note(NamedTuple):
+    """Something that happened and that no visit tells: what its event is made from."""
+
+    event: type[Event]
+    seq: int
+    where: Where
+    at: float
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How the run of a trace ended."""
+
+    status: str
+    value: object
+    failure: Failure | None
+    usage: Usage
+
+
+def visit_of(record: VisitRecord) -> Visit:
+    """Return a kept visit as its reader sees it."""
+    return Visit(
+        path=record.frame.path_of(record.node, record.number),
+        node=record.node,
+        number=record.number,
+        round=record.round,
+        attempts=record.attempts,
+        kind=record.kind,
+        label=record.label,
+        target=record.target,
+        why=record.why,
+        patch=snapshot(record.patch or {}),
+        failure=record.failure,
+        retried=record.retried,
+        started=record.started,
+        ended=record.ended,
+        budget=Usage.of(record.counters),
+    )
