@@ -30,7 +30,8 @@ from .graph import (
 )
 from .outcome import Outcome
 from .result import RunResult
-from .run import Run, RunOptions
+from .run import Run
+from .run_settings import RunOptions, RunSettings
 from .runtime import GRACE, Observer
 from .scope import Budget, Reserve
 from .types import DepsT, LabelT, ResultT, StateT
@@ -219,17 +220,8 @@ class Flow(Generic[StateT, DepsT, ResultT]):
             BudgetExhausted: A limit was reached.
             ContractError: The state, the deps or an outcome is not what was promised.
         """
-        run: Run[ResultT] = Run(
-            self._plan,
-            state,
-            deps=deps,
-            budget=budget,
-            run_id=run_id,
-            observers=observers,
-            deadline=deadline,
-            clock=clock,
-            grace=grace,
-        )
+        settings = RunSettings(deps, budget, run_id, observers, deadline, clock, grace)
+        run: Run[ResultT] = Run(self._plan, state, settings)
         run.begin()
         result = await run.for_caller()
         return run.value() if check else result
@@ -260,7 +252,7 @@ class Flow(Generic[StateT, DepsT, ResultT]):
         Takes what `run` takes, and `cancel_when_unwatched`: seconds after which the run is cancelled when the last
         one who followed its events has left.
         """
-        return Run(self._plan, state, **options)
+        return Run(self._plan, state, RunSettings(**options))
 
     @overload
     def run_sync(
@@ -301,7 +293,7 @@ class Flow(Generic[StateT, DepsT, ResultT]):
     async def _run_observed(self, state: StateT, options: dict[str, Any]) -> Any:
         """Run, and wait for the observers too: this event loop ends with the call."""
         check = options.pop("check", True)
-        run: Run[ResultT] = Run(self._plan, state, **options)
+        run: Run[ResultT] = Run(self._plan, state, RunSettings(**options))
         run.begin()
         result = await run.for_caller(patience=GRACE)
         return run.value() if check else result

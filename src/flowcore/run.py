@@ -6,23 +6,22 @@ Whoever asks first how it ends wins. The task unwinds, then comes the terminal e
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextvars import ContextVar
-from datetime import UTC, datetime
 from functools import partial
 from types import TracebackType
-from typing import Any, Generic, Literal, Self, TypedDict, get_args
+from typing import Any, Generic, Literal, Self, get_args
 
 import anyio
 import anyio.lowlevel
 
-from .clock import Clock, SystemClock, Timer
+from .clock import Timer
 from .errors import ContractError
 from .events import Event, RunStarted
 from .graph import Plan
 from .result import RunResult, attach_result, value_or_raise
+from .run_settings import RunSettings
 from .runtime import (
-    GRACE,
     Ended,
     EventQueue,
     InProcessHost,
@@ -36,32 +35,20 @@ from .runtime import (
     current_loop,
     observe,
 )
-from .scope import Budget, Scope
+from .scope import Scope
 from .scope.scope import scope_variable
 from .state import shape_of
 from .trace import Trace
 from .trace_events import trace_events
 from .types import ResultT, as_class, type_name
 
-__all__ = ["Run", "RunOptions"]
+__all__ = ["Run"]
 
-_CLOCK = SystemClock()
 _inside: ContextVar[Run[Any] | None] = ContextVar("flowcore_run", default=None)
 
 
 Reason = Literal["user", "stop", "interrupt", "shutdown", "parent", "subscriber_lost"]
 """Who asked a run to end."""
-
-
-class RunOptions(TypedDict, total=False):
-    """What may be said of a run beside its state and deps; `Flow.run` tells what each means."""
-
-    budget: Budget | None
-    run_id: str | None
-    observers: Sequence[Observer]
-    deadline: datetime | None
-    clock: Clock | None
-    grace: float
 
 
 class Run(Generic[ResultT]):
@@ -71,42 +58,23 @@ class Run(Generic[ResultT]):
         self,
         plan: Plan,
         state: Any,
-        *,
-        deps: Any = None,
-        budget: Budget | None = None,
-        run_id: str | None = None,
-        observers: Sequence[Observer] = (),
-        deadline: datetime | None = None,
-        clock: Clock | None = None,
-        grace: float = GRACE,
-        cancel_when_unwatched: float | None = None,
+        settings: RunSettings,
     ) -> None:
         wanted = as_class(plan.state)
         if wanted is not None and not isinstance(state, wanted):
             given, name = type_name(type(state)), type_name(wanted)
             raise ContractError(f"flow {plan.name!r} wants a state of type {name}, not {given}")
-        _check_deps(plan, deps)
-        _check_kind("budget", budget, Budget)
-        _check_kind("deadline", deadline, datetime)
-        if deadline is not None and deadline.tzinfo is None:
-            raise ValueError("deadline has no time zone: give an aware datetime, such as datetime.now(UTC) + ...")
-        for observer in observers:
-            if not callable(observer):
-                raise TypeError(f"observers={observer!r}: give functions of one event")
-        _check_seconds("grace", grace)
-        _check_seconds("cancel_when_unwatched", cancel_when_unwatched)
+        _check_deps(plan, settings.deps)
         self._plan = plan
-        self._clock: Clock = clock if clock is not None else _CLOCK
-        self._grace = grace
-        self._unwatched_for = cancel_when_unwatched
+        self._settings = settings
+        self._clock = settings.time
+        self._grace = settings.grace
+        self._unwatched_for = settings.cancel_when_unwatched
         self._outer = _inside.get()
         self._shape = shape_of(state.__class__)
         self._values = self._shape.values(state)
-        self._budget = budget if budget is not None else Budget()
-        self._deadline = deadline
-        self._observers = tuple(observers)
-        self._deps = deps
-        self.run_id = run_id if run_id is not None else uuid.uuid4().hex
+        self._observers = tuple(settings.observers)
+        self.run_id = settings.run_id if settings.run_id is not None else uuid.uuid4().hex
         """The run's id."""
         self._begun = False
         self._asked: Reason | None = None
@@ -121,9 +89,8 @@ class Run(Generic[ResultT]):
             raise ContractError("this run has begun already: flow.start(...) makes another one")
         self._begun = True
         reserve = self._plan.reserve
-        self._scope = Scope(self._budget, parent=scope_variable.get(None), reserve=reserve)
-        seconds = _seconds(self._budget, self._deadline, self._clock)
-        self._scope.start(self._clock.monotonic(), seconds, held_back=reserve.seconds)
+        self._scope = Scope(self._settings.limits, parent=scope_variable.get(None), reserve=reserve)
+        self._scope.start(self._clock.monotonic(), self._settings.seconds(), held_back=reserve.seconds)
         self._loop = loop = current_loop()
         self._record = Recorder(self._plan.name, self.run_id, self._scope, self._clock)
         self._finished = anyio.Event()
@@ -131,7 +98,7 @@ class Run(Generic[ResultT]):
         if not self._observers:
             self._all_watched.set()
         self._host = InProcessHost(self._record, self._clock, loop, self._give_up, self._grace)
-        self._place = Place(self._record.trace.root, self._shape, self._scope, self._deps)
+        self._place = Place(self._record.trace.root, self._shape, self._scope, self._settings.deps)
         self._walk = Walk(self._plan, self._place, self._host)
         self._settlement = Settlement(self._record, self._scope, self._shape, loop)
         self._queues = [EventQueue() for _ in self._observers]
@@ -330,27 +297,6 @@ class Run(Generic[ResultT]):
         if self._watchers == 0 and self._unwatched_for is not None and not self._settlement.is_settled:
             lost: Callable[[], None] = partial(self._ask, "subscriber_lost")
             self._unwatched = self._clock.later(self._unwatched_for, lost, self._loop)
-
-
-def _check_kind(name: str, value: object, kind: type) -> None:
-    if value is not None and not isinstance(value, kind):
-        raise TypeError(f"{name}={value!r}: give a {kind.__name__}")
-
-
-def _check_seconds(name: str, value: object) -> None:
-    if value is None and name != "grace":
-        return
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(f"{name}={value!r}: give a number of seconds")
-    if not value >= 0:
-        raise ValueError(f"{name}={value!r}: give zero or more seconds")
-
-
-def _seconds(budget: Budget, deadline: datetime | None, clock: Clock) -> float | None:
-    limits = [] if budget.seconds is None else [float(budget.seconds)]
-    if deadline is not None:
-        limits.append((deadline.astimezone(UTC) - clock.utcnow()).total_seconds())
-    return min(limits) if limits else None
 
 
 def _check_deps(plan: Plan, deps: Any) -> None:

@@ -83,19 +83,13 @@ class Gathering:
 
     async def park(self, waiting: Awaitable[None]) -> None:
         """Wait, and let another walk go on meanwhile; return when there is a place again."""
-        self._parked += 1
-        self._active -= 1
-        self._fill()
+        self.leave()
         try:
             await waiting
-            await self._enter_around()
-            if self._active >= self._limit:
-                await self._place()
-                return
         except BaseException:
-            self._take_back()
+            self.reclaim()
             raise
-        self._take_back()
+        await self.enter()
 
     async def _place(self) -> None:
         """Wait for a place; whoever gives it counts us as active."""
@@ -111,13 +105,6 @@ class Gathering:
                 self._waiting.remove(place)
             raise
 
-    def _take_back(self) -> None:
-        self._parked -= 1
-        self._active += 1
-        if self._left and self._around is not None:
-            self._left = False
-            self._around.reclaim()
-
     def leave(self) -> None:
         """Give up a place, since everything inside one walk waits."""
         self._parked += 1
@@ -132,13 +119,17 @@ class Gathering:
                 await self._place()
                 return
         except BaseException:
-            self._take_back()
+            self.reclaim()
             raise
-        self._take_back()
+        self.reclaim()
 
     def reclaim(self) -> None:
-        """Take a place again at once: the walk ends."""
-        self._take_back()
+        """Take a place again at once, if there is one or not: what took it ends."""
+        self._parked -= 1
+        self._active += 1
+        if self._left and self._around is not None:
+            self._left = False
+            self._around.reclaim()
 
     async def _enter_around(self) -> None:
         """Take the place around us again, if we gave it up while all our walks waited."""
