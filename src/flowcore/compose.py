@@ -26,7 +26,7 @@ __all__ = ["each"]
 
 ParentT = TypeVar("ParentT")
 ItemT = TypeVar("ItemT")
-ValueT = TypeVar("ValueT")
+ValueT = TypeVar("ValueT", default=Any)
 OutT = TypeVar("OutT", default=Any)
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol
 
 from .signature import Signature
 
-__all__ = ["Definition"]
+__all__ = ["Composite", "Definition"]
 
 
 class Definition(Protocol):
@@ -60,3 +60,34 @@ class Definition(Protocol):
     def wanted_deps(self) -> Iterator[tuple[str, Any]]:
         """Yield what it and its insides want as deps, by path below it."""
         ...
+
+
+class Composite:
+    """What is the same for every definition in which other nodes stand: they do the work, not it."""
+
+    __slots__ = ()
+
+    @property
+    def fn(self) -> None:
+        """There is no function to call."""
+        return None
+
+    @property
+    def is_async(self) -> bool:
+        """A walk is always awaited."""
+        return True
+
+    @property
+    def starts_round(self) -> bool | None:
+        """The nodes inside start the rounds."""
+        return False
+
+    @property
+    def effects(self) -> bool:
+        """The nodes inside have the effects."""
+        return False
+
+    @property
+    def writes(self) -> tuple[str, ...] | None:
+        """Any field."""
+        return None

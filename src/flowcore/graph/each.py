@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from ..errors import Failure
 from ..scope import Budget
+from .definition import Composite
 from .plan import Plan
 from .signature import Signature
 
@@ -30,19 +31,11 @@ class Unfinished:
 
 
 @dataclass(frozen=True, slots=True)
-class Each:
+class Each(Composite):
     """A node that makes items of the state, runs a flow over each, and collects the results in item order."""
 
     kind: ClassVar[str] = "each"
     is_composite: ClassVar[bool] = True
-    starts_round: ClassVar[bool | None] = False
-    effects: ClassVar[bool] = False
-    writes: ClassVar[tuple[str, ...] | None] = None
-    fn: ClassVar[None] = None
-    is_async: ClassVar[bool] = True
-    passable: ClassVar[bool] = True
-    """There may be no items."""
-
     plan: Plan
     over: Callable[[Any], Any]
     collect: Callable[[Any, Any], Any]
@@ -51,6 +44,11 @@ class Each:
     budget: Budget | None = None
     takes_unfinished: bool = field(default=False, compare=False)
     signature: Signature = field(default_factory=Signature, compare=False)
+
+    @property
+    def passable(self) -> bool:
+        """There may be no items."""
+        return True
 
     @property
     def description(self) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Never
 
 from ..types import DepsT, StateT
+from .definition import Composite
 from .node import Node
 from .signature import Signature
 
@@ -17,22 +18,23 @@ Join = Literal["all", "any"] | int
 
 
 @dataclass(frozen=True, slots=True)
-class Parallel:
+class Parallel(Composite):
     """A node whose branches each work on a draft of their own; the state changes at the join only."""
 
     kind: ClassVar[str] = "parallel"
     is_composite: ClassVar[bool] = True
-    description: ClassVar[str] = ""
-    starts_round: ClassVar[bool | None] = False
-    effects: ClassVar[bool] = False
-    writes: ClassVar[tuple[str, ...] | None] = None
-    fn: ClassVar[None] = None
-    is_async: ClassVar[bool] = True
-    passable: ClassVar[bool] = False
-    """Settled with its branches, when the flow around it is built."""
-
     branches: tuple[Node[Any, Any, Any, Any], ...]
     join: Join = "all"
+
+    @property
+    def description(self) -> str:
+        """None of its own."""
+        return ""
+
+    @property
+    def passable(self) -> bool:
+        """Settled with its branches, when the flow around it is built."""
+        return False
 
     @property
     def signature(self) -> Signature:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ..scope import Budget
+from .definition import Composite
 from .plan import Plan
 from .signature import Signature
 
@@ -14,7 +15,7 @@ __all__ = ["Subflow"]
 
 
 @dataclass(frozen=True, slots=True)
-class Subflow:
+class Subflow(Composite):
     """A node that is a flow of its own."""
 
     kind: ClassVar[str] = "subflow"
@@ -29,34 +30,9 @@ class Subflow:
     signature: Signature = field(default_factory=Signature, compare=False)
 
     @property
-    def fn(self) -> None:
-        """A sub-flow has no function."""
-        return None
-
-    @property
-    def is_async(self) -> bool:
-        """A walk is always awaited."""
-        return True
-
-    @property
     def description(self) -> str:
         """The description of the embedded flow."""
         return self.plan.description
-
-    @property
-    def starts_round(self) -> bool | None:
-        """The nodes inside start the rounds."""
-        return False
-
-    @property
-    def effects(self) -> bool:
-        """The nodes inside have the effects."""
-        return False
-
-    @property
-    def writes(self) -> tuple[str, ...] | None:
-        """Any field."""
-        return None
 
     @property
     def passable(self) -> bool:

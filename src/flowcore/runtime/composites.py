@@ -16,7 +16,7 @@ from ..graph import Each, ItemFailure, Parallel, Plan, PlanNode, Subflow, Unfini
 from ..outcome import Continue
 from ..scope import Budget, Reserve, Scope
 from ..scope.scope import scope_variable
-from ..state import Shape, Values, shape_of
+from ..state import Shape, Values, as_change, shape_of
 from ..types import as_class, type_name
 from .host import Done, Ended, Host, Place, Side, Slot, Verdict
 from .outcomes import add_note, as_failure, checked, is_routable
@@ -83,7 +83,11 @@ async def _subflow(walk: Walker, item: PlanNode, definition: Subflow, place: Pla
     if ended.error is not None:
         return Done(None, None, ended.error, ended.failure, ended.routable)
     if definition.leave is None:
-        patch = {name: value for name, value in ended.values.items() if value is not values.get(name)}
+        patch = {
+            name: as_change(value, values.get(name))
+            for name, value in ended.values.items()
+            if value is not values.get(name)
+        }
         return Done(Continue(), patch or None)
     draft = place.shape.draft(values)
     outcome = checked(item, definition.leave(draft, ended.value), frame)
@@ -143,7 +147,7 @@ def _joined(place: Place, values: Values, finals: Sequence[tuple[str, Values]]) 
         before = values.get(name, place)
         written = [(id, final[name]) for id, final in finals if name in final and final[name] is not before]
         if len(written) == 1:
-            patch[name] = written[0][1]
+            patch[name] = as_change(written[0][1], values.get(name))
         elif len(written) > 1 and place.shape.can_merge(name):
             patch[name] = place.shape.merge(name, values.get(name), [value for _, value in written], place.frame)
         elif written:

@@ -92,8 +92,6 @@ class Log(Sequence[ItemT], Generic[ItemT]):
             return True
         return len(self) == len(other) and all(mine == theirs for mine, theirs in zip(self, other, strict=True))
 
-    __hash__ = None  # type: ignore[assignment] # it grows
-
     def __repr__(self) -> str:
         return f"Log({list(self)!r})"
 
@@ -114,6 +112,13 @@ class Log(Sequence[ItemT], Generic[ItemT]):
         added = len(self._tail)
         made = self.draft()
         made._fresh = added
+        return made
+
+    def since(self, before: Log[ItemT]) -> Self:
+        """Return a view of these items that remembers which of them were appended to `before`."""
+        added = self.appended(before)
+        made = self.draft()
+        made._fresh = len(added) if added is not None else 0
         return made
 
     @property

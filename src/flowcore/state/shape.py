@@ -23,7 +23,7 @@ from .merge import Merge, merge_of, merged
 from .sameness import same
 from .snapshot import ATOMS, snapshot
 
-__all__ = ["HasPath", "Shape", "Values", "is_state_type", "shape_of"]
+__all__ = ["HasPath", "Shape", "Values", "as_change", "is_state_type", "shape_of"]
 
 Values = dict[str, Any]
 """A committed state: its fields by name. Never changed in place."""
@@ -240,6 +240,13 @@ class Shape:
 
     def _fields(self, model: Any) -> Values:
         return {name: value for name, value in model.__dict__.items() if name in self.names}
+
+
+def as_change(value: Any, before: Any) -> Any:
+    """Return a value as a patch has it: a log that goes on from `before` tells all that was appended since."""
+    if isinstance(value, Log) and isinstance(before, Log):
+        return value.since(before)
+    return value
 
 
 @lru_cache(maxsize=512)
