@@ -56,13 +56,13 @@ def blocks(page: str) -> Iterator[Block]:
         end = fence.end()
 
 
-def run_page(page: str, namespace: ModuleType) -> None:
+def run_page(page: str, namespace: ModuleType, backend: str = "asyncio") -> None:
     """Runs the Python blocks in order in one namespace; a text block right after one is what it prints."""
     shown = list(blocks(page))
     for block, after in zip_longest(shown, shown[1:]):
         if block.language != "python":
             continue
-        printed, error = run_block(block, namespace)
+        printed, error = run_block(block, namespace, backend)
         if after is not None and after.language == "text" and after.follows:
             if error is not None:
                 printed += f"{type(error).__name__}: {error}\n"
@@ -71,7 +71,7 @@ def run_page(page: str, namespace: ModuleType) -> None:
             raise error
 
 
-def run_block(block: Block, namespace: ModuleType) -> tuple[str, Exception | None]:
+def run_block(block: Block, namespace: ModuleType, backend: str = "asyncio") -> tuple[str, Exception | None]:
     """Returns what the block printed and the error that ended it. ``await`` may stand at its top level."""
     code = compile(
         "\n" * block.line + block.text,
@@ -84,7 +84,7 @@ def run_block(block: Block, namespace: ModuleType) -> tuple[str, Exception | Non
         try:
             waiting = eval(code, namespace.__dict__)
             if inspect.iscoroutine(waiting):
-                anyio.run(finish, waiting)
+                anyio.run(finish, waiting, backend=backend)
         except Exception as error:
             return printed.getvalue(), error
     return printed.getvalue(), None
@@ -104,10 +104,11 @@ def namespace(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     return module
 
 
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_the_python_blocks_of_a_page_run(path: Path, namespace: ModuleType) -> None:
+def test_the_python_blocks_of_a_page_run(path: Path, backend: str, namespace: ModuleType) -> None:
     namespace.__file__ = str(path)
-    run_page(path.read_text("utf-8"), namespace)
+    run_page(path.read_text("utf-8"), namespace, backend)
 
 
 def examples(path: Path) -> Iterator[tuple[str, str, int]]:
