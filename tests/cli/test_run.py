@@ -225,8 +225,8 @@ def test_a_run_wants_an_app(call: Call, here: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "one of the arguments TEXT --questions is required"),
-        (["hello", "--questions", "q.jsonl"], "argument --questions: not allowed with argument TEXT"),
+        ([], "run wants one of TEXT and --questions"),
+        (["hello", "--questions", "q.jsonl"], "run wants one of TEXT and --questions"),
         (["hello", "--rounds", "-1"], "argument --rounds: '-1' is no whole number of zero or more"),
         (["hello", "--rounds", "many"], "argument --rounds: 'many' is no whole number of zero or more"),
         (["hello", "--seconds", "nan"], "argument --seconds: 'nan' is no number of seconds"),
@@ -291,3 +291,8 @@ def test_deps_may_say_themselves_what_is_wrong(call: Call, here: Path) -> None:
     (here / "app.py").write_text(f"{head}\n{rest}\napp = {line}\n")
     called = call("run", ".", "hello")
     assert (called.code, called.err) == (2, "flowcore: index.db: is broken; delete it\n")
+
+
+def test_the_text_may_stand_behind_an_option(call: Call, here: Path) -> None:
+    called = call("run", ".", "--json", "hello")
+    assert (called.code, json.loads(called.out)["value"]) == (0, "HELLO")

@@ -44,8 +44,17 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    arguments = _parser().parse_args(argv)
-    sys.exit(_execute(arguments))
+    sys.exit(_execute(_parsed(_parser(), argv)))
+
+
+def _parsed(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argparse.Namespace:
+    """Parse the arguments. argparse gives up on a TEXT that stands behind an option: it is put in place here."""
+    arguments, rest = parser.parse_known_args(argv)
+    if len(rest) == 1 and not rest[0].startswith("-") and getattr(arguments, "text", "") is None:
+        arguments.text = rest[0]
+    elif rest:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    return arguments
 
 
 def _execute(arguments: argparse.Namespace) -> int:

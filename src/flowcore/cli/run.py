@@ -34,9 +34,8 @@ _FILES = ("flow.mmd", "flow.svg", "trace.txt", "trace.json", "answers.jsonl")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what this command takes."""
-    asked = parser.add_mutually_exclusive_group(required=True)
-    asked.add_argument("text", metavar="TEXT", nargs="?", help="what to run the flow for")
-    asked.add_argument(
+    parser.add_argument("text", metavar="TEXT", nargs="?", help="what to run the flow for")
+    parser.add_argument(
         "--questions",
         metavar="FILE",
         type=Path,
@@ -56,6 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run, print what came out, and write it down if a folder was named. 1 if any run failed."""
+    if (arguments.text is None) == (arguments.questions is None):
+        raise TargetError("run wants one of TEXT and --questions; see `flowcore run --help`")
     target = load_target(arguments.target)
     if target.app is None:
         raise TargetError(
