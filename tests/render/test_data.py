@@ -33,9 +33,8 @@ def test_a_parallel_holds_its_branches_and_what_their_error_routes_lead_to() -> 
     assert (search["kind"], search["join"]) == ("parallel", "all")
     assert search["branches"]["starts"] == ["web", "docs"]
     assert [item["id"] for item in search["branches"]["nodes"]] == ["web", "docs", "cached"]
-    assert search["branches"]["routes"] == [
-        {"from": "web", "to": "cached", "kind": "error", "label": "TimeoutError", "default": False}
-    ]
+    (route,) = search["branches"]["routes"]
+    assert (route["from"], route["to"], route["label"]) == ("web", "cached", "TimeoutError")
 
 
 @pytest.mark.behaviour("A03")
@@ -61,6 +60,21 @@ def test_what_stands_inside_stands_in_the_graph() -> None:
     assert list(search.nodes) == ["web", "docs", "cached"]
     assert list(search.edges(data="label")) == [("web", "cached", "TimeoutError")]
     assert list(items().graph.nodes["write"]["graph"].nodes) == ["deliver"]
+
+
+def test_a_route_names_the_errors_that_its_row_opted_out_of_before() -> None:
+    row = (
+        look.to(deliver)
+        .on_error(None, KeyError, OSError)
+        .on_error(deliver, LookupError)
+        .on_error(None, ValueError)
+    )
+    data = json.loads(Flow("f", row, deliver, apologise, on_error=apologise).to_json())
+    assert [(route["label"], route["except"]) for route in data["routes"] if route["from"] == "look"] == [
+        ("", ""),
+        ("LookupError", "KeyError"),
+        ("", "KeyError | OSError | ValueError"),
+    ]
 
 
 def test_nested_composites_are_data_at_any_depth() -> None:

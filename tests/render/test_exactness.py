@@ -121,7 +121,8 @@ def rows_of(draw: st.DrawFn, bare: list[Any], index: int, pays: bool, words: lis
         row = row.to(bare[index + 1])
     if index < last or pays:
         for kinds in draw(st.lists(st.lists(st.sampled_from(ERRORS), max_size=2, unique=True), max_size=2)):
-            row = row.on_error(bare[draw(anywhere)], *kinds)
+            target = bare[draw(anywhere)] if not kinds or draw(st.booleans()) else None
+            row = row.on_error(target, *kinds)
     if index < last and draw(st.booleans()):
         visits = draw(st.one_of(st.none(), st.integers(0, 3)))
         row = row.over_limit(bare[draw(forward)]).using(max_visits=visits)
@@ -202,7 +203,8 @@ def words_of(route: dict[str, Any], limit: int | None) -> str:
     if route["kind"] == "label":
         return label if label.strip() else repr(label)
     if route["kind"] == "error":
-        return "any error, by default" if route["default"] else label or "any error"
+        exempt = f" but {route['except']}" if route["except"] else ""
+        return (label or "any error") + exempt + (", by default" if route["default"] else "")
     if route["kind"] == "over_limit":
         return "over limit" if limit is None else f"over {limit} visit{'' if limit == 1 else 's'}"
     return ""

@@ -17,7 +17,7 @@ from .subflow import Subflow
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["plan_data", "plan_graph", "plan_signature"]
+__all__ = ["exempt_errors", "plan_data", "plan_graph", "plan_signature"]
 
 
 def plan_data(plan: Plan) -> dict[str, Any]:
@@ -86,7 +86,21 @@ def _edge_data(edge: Edge) -> dict[str, Any]:
         "kind": edge.kind,
         "label": edge.label,
         "default": edge.default,
+        "except": exempt_errors(edge),
     }
+
+
+def exempt_errors(edge: Edge) -> str:
+    """Return the types of error that an error route would take if its row had not opted out of them before it."""
+    found: list[type[Exception]] = []
+    for kinds, target in edge.source.errors if edge.kind == "error" else ():
+        words = " | ".join(kind.__name__ for kind in kinds)
+        if target is edge.target and words == edge.label and not edge.default:
+            found = [kind for kind in found if not kinds or issubclass(kind, kinds)]
+            break
+        if target is None:
+            found += kinds
+    return " | ".join(kind.__name__ for kind in found)
 
 
 def plan_signature(plan: Plan) -> str:

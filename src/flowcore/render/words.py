@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from ..graph import Definition, Each, Edge, Parallel
+from ..graph.export import exempt_errors
 
 __all__ = ["edge_words", "join_words", "note_words", "shown", "visible"]
 
@@ -33,10 +34,10 @@ def shown(text: str) -> str:
 
 def edge_words(edge: Edge) -> str:
     """Return what stands beside a route: its label, the errors it takes, or the limit it waits for."""
-    if edge.kind == "error" and edge.default:
-        return "any error, by default"
     if edge.kind == "error":
-        return edge.label or "any error"
+        exempt = exempt_errors(edge)
+        words = (edge.label or "any error") + (f" but {exempt}" if exempt else "")
+        return f"{words}, by default" if edge.default else words
     if edge.kind == "over_limit":
         visits = edge.source.max_visits
         return "over limit" if visits is None else f"over {visits} visit{'' if visits == 1 else 's'}"
