@@ -98,9 +98,9 @@ def each(
         id: The node's id. The nodes inside are `id[index]/node` in paths and events.
         over: Makes the items' states of a draft of the state: any iterable. No items is an ordinary case.
         do: The flow that runs over each item.
-        collect: Takes a draft of the state and the results in item order, and returns the outcome. If its
-            annotation names `Unfinished`, it is called too when a limit has run out, with `Unfinished(index)` in
-            the place of what was not finished.
+        collect: Takes a draft of the state and the results in item order, and returns the outcome. Unless
+            its annotation says that it cannot take `Unfinished`, it is called too when a limit has run out, with
+            `Unfinished(index)` in the place of what was not finished.
         limit: How many items run at a time.
         on_item_error: `"fail"`: the first item that fails fails the node. `"collect"`: an `ItemFailure` stands in
             the place of its result.
@@ -139,8 +139,11 @@ def _signature(over: Any, collect: Any) -> Signature:
 def _takes_unfinished(collect: Any) -> bool:
     names = parameter_names(collect)[1:2]
     hints = read_hints(collect, {}, names)
-    return isinstance(hints, dict) and any(map(_names_unfinished, hints.values()))
+    if isinstance(hints, str) or not hints:
+        return True
+    return any(map(_can_hold_unfinished, hints.values()))
 
 
-def _names_unfinished(hint: Any) -> bool:
-    return hint is Unfinished or any(map(_names_unfinished, get_args(hint)))
+def _can_hold_unfinished(hint: Any) -> bool:
+    bare = hint in (list, Any, object)
+    return bare or hint is Unfinished or any(map(_can_hold_unfinished, get_args(hint)))

@@ -58,8 +58,9 @@ class Parallel(Composite):
         for branch in self.branches:
             rows = [branch]
             for row in rows:  # grows while it is read
-                targets = (route.target for route in row.errors)
-                rows += [target for target in targets if target is not None and target not in rows]
+                for route in row.errors:
+                    if route.target is not None and route.target not in rows:
+                        rows.append(route.target)
             yield from rows[1:]
 
 

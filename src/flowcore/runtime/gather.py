@@ -27,6 +27,7 @@ class Gathering:
         begin: Callable[[int, Slot], Side],
         verdict: Callable[[int, Ended], Verdict],
         given_up: Callable[[Frame], object],
+        stopped: Callable[[Frame], object],
         around: Slot | None,
         loop: Loop,
         clock: Clock,
@@ -38,6 +39,7 @@ class Gathering:
         self._begin = begin
         self._verdict = verdict
         self._given_up = given_up
+        self._stopped = stopped
         self._around = around
         self._left = False
         self._entering = anyio.Lock()
@@ -61,9 +63,11 @@ class Gathering:
         self._fill()
         try:
             await self._done.wait()
+            await self._enter_around()
         except BaseException:
             self.stop()
             await self._wait_whatever_comes()
+            self._reclaim_around()
             raise
         if self._raised is not None:
             raise self._raised
@@ -80,6 +84,11 @@ class Gathering:
             self._knocks[index] = knock = Knock(door, self._loop, self._clock, give_up, self._grace)
             knock.ask()
         self._end_if_idle()
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether more are at work than may be, since one came back from a wait that was cut short."""
+        return self._active > self._limit or (self._around is not None and self._around.is_crowded)
 
     async def park(self, waiting: Awaitable[None]) -> None:
         """Wait, and let another walk go on meanwhile; return when there is a place again."""
@@ -127,6 +136,8 @@ class Gathering:
         """Take a place again at once, if there is one or not: what took it ends."""
         self._parked -= 1
         self._active += 1
+
+    def _reclaim_around(self) -> None:
         if self._left and self._around is not None:
             self._left = False
             self._around.reclaim()
@@ -139,7 +150,8 @@ class Gathering:
                 await self._around.enter()
 
     def _leave_around(self) -> None:
-        if not self._active and self._parked and not self._left and self._around is not None:
+        waits = not self._active and self._parked and not self._stopping
+        if waits and not self._left and self._around is not None:
             self._left = True
             self._around.leave()
 
@@ -178,9 +190,12 @@ class Gathering:
             self._leave(index, ended)
 
     def _leave(self, index: int, ended: Ended | None) -> None:
-        del self._doors[index], self._sides[index]
+        side = self._sides.pop(index)
+        del self._doors[index]
         if (knock := self._knocks.pop(index, None)) is not None:
             knock.end()
+        if ended is None:
+            self._stopped(side.frame)
         self._active -= 1
         if ended is not None:
             self._results[index] = ended

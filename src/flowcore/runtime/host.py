@@ -24,6 +24,11 @@ class WalkStopped(BaseException):
 class Slot(Protocol):
     """The place that an item of an each takes up among those that run at a time."""
 
+    @property
+    def is_crowded(self) -> bool:
+        """Whether more are at work than may be, since one came back from a wait that was cut short."""
+        ...
+
     async def park(self, waiting: Awaitable[None]) -> None:
         """Wait, and let another item go on meanwhile."""
         ...

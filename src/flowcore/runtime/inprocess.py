@@ -28,7 +28,7 @@ __all__ = ["InProcessHost"]
 
 _BREATH = 0.003
 """Seconds after which a walk that never waits lets others run."""
-_NOT_NEEDED = Failure("", "Cancelled", "cancelled", "not needed any more")
+_STOPPED = Failure("", "Cancelled", "cancelled", "it was stopped")
 _UNLIMITED = Budget(rounds=None)
 
 
@@ -125,11 +125,14 @@ class InProcessHost:
         verdict: Callable[[int, Ended], Verdict],
     ) -> list[Ended | None]:
         """Run walks side by side, in a task each."""
-        rules = (limit, begin, verdict, self._leave_behind, place.slot)
+        rules = (limit, begin, verdict, self._leave_behind, self._stopped, place.slot)
         results = await Gathering(count, *rules, self._loop, self._clock, self._grace).run()
         self._stop_if_asked()
-        self.record.abandon(_NOT_NEEDED, place.frame)
         return results
+
+    def _stopped(self, frame: Frame) -> None:
+        """End what the end of a walk beside others found under way in it."""
+        self.record.abandon(_STOPPED, frame)
 
     def _leave_behind(self, frame: Frame) -> None:
         """Name the visit of a walk that was asked to stop, and did not for the whole time of grace."""
@@ -147,6 +150,8 @@ class InProcessHost:
 
     async def visit(self, place: Place, item: PlanNode, number: int, values: Values, arrival: Arrival) -> Done:
         """Run the node's function until it returns an outcome or is out of attempts."""
+        if place.slot is not None and place.slot.is_crowded:
+            await place.slot.park(self.breathe())
         where = (place.frame, item.id, number)
         record = self.record
         retried: tuple[Failure, ...] = ()

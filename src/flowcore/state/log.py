@@ -130,14 +130,14 @@ class Log(Sequence[ItemT], Generic[ItemT]):
         """Return the items that this view adds to `before`, or None if it does not continue it."""
         if before._tail:
             return None
-        own = [*self._shared[: self._length], *self._tail]
+        start = before._length
         if self._base_length == before._base_length and self._base is before._base:
             origin, length = self._origin
-            is_longer = self._shared is before._shared and self._length >= before._length
-            if is_longer or (origin is before._shared and length >= before._length):
-                return own[before._length :]
-        if self._base is before._shared and not before._base_length and self._base_length >= before._length:
-            return [*self._base[before._length : self._base_length], *own]
+            goes_on = self._shared is before._shared and self._length >= start
+            if goes_on or (origin is before._shared and length >= start):
+                return [*self._shared[start : self._length], *self._tail]
+        if self._base is before._shared and not before._base_length and self._base_length >= start:
+            return [*self._base[start : self._base_length], *self._shared[: self._length], *self._tail]
         return None
 
     def _settle(self) -> None:

@@ -60,7 +60,7 @@ def merged(rule: Merge | None, before: Any, values: Sequence[Any]) -> Any:
         added = [value.appended(before) for value in values]
         if any(items is None for items in added):
             raise ContractError("a branch put another log in its place, so what it added is not known")
-        result = before.draft()
-        result.extend(item for items in added for item in items or ())
+        result = values[0].draft()  # where it was first to append, the shared list just goes on
+        result.extend(item for items in added[1:] for item in items or ())
         return result
     raise ContractError("no merge rule")
