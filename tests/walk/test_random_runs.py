@@ -77,6 +77,8 @@ async def faults_of(spec: RunSpec) -> Any:
         world.trigger.set()
     await quiet_down(alive)
     later = [event async for event in run.events()]
+    if world.out_of_time and result.status == "failed":
+        world.forget_the_request()
     for fault in (
         *world.wrong,
         *ending_faults(world, result, told),
