@@ -104,7 +104,7 @@ class Log(Sequence[ItemT], Generic[ItemT]):
         made._shared, made._length = self._shared, self._length
         made._origin = self._origin
         made._tail = []
-        made._fresh = 0
+        made._fresh = self._fresh
         return made
 
     def settled(self) -> Self:
@@ -124,7 +124,8 @@ class Log(Sequence[ItemT], Generic[ItemT]):
     @property
     def fresh(self) -> list[ItemT]:
         """The items that were appended last, in the visit whose patch this is."""
-        return self[len(self) - self._fresh :] if self._fresh else []
+        end = self._base_length + self._length
+        return self[end - self._fresh : end] if self._fresh else []
 
     def appended(self, before: Log[ItemT]) -> list[ItemT] | None:
         """Return the items that this view adds to `before`, or None if it does not continue it."""
