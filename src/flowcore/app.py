@@ -6,22 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic
 
-from pydantic import TypeAdapter
-
 from .flow import Flow
 from .scope import Budget
-from .types import DepsT, ResultT, StateT
+from .types import DepsT, ResultT, StateT, adapter_of
 
 __all__ = ["App", "present_value"]
-
-_VALUES: TypeAdapter[Any] = TypeAdapter(Any)
 
 
 def present_value(value: object) -> str:
     """Return a value as text: a text as it stands, everything else as JSON, what JSON cannot say as `repr`."""
     if isinstance(value, str):
         return value
-    return _VALUES.dump_json(value, indent=2, fallback=repr).decode()
+    return adapter_of(Any).dump_json(value, indent=2, fallback=repr).decode()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

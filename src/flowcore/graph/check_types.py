@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from itertools import combinations
 from types import GenericAlias
 from typing import Any, get_args, get_origin
 
@@ -78,11 +77,14 @@ def _collisions(definition: Parallel, wanted: Any, where: str) -> list[Problem]:
     if state_class is None:
         return []
     shape = shape_of(state_class)
+    writers: dict[str, list[str]] = {}
+    for branch in definition.branches:
+        for field in branch.definition.writes or ():
+            writers.setdefault(field, []).append(branch.id)
     return [
-        problem("colliding_writes", where, first=first.id, second=second.id, field=field)
-        for first, second in combinations(definition.branches, 2)
-        for field in sorted(set(first.definition.writes or ()) & set(second.definition.writes or ()))
-        if field in shape.names and not shape.can_merge(field)
+        problem("colliding_writes", where, first=ids[0], second=ids[1], field=field)
+        for field, ids in sorted(writers.items())
+        if len(ids) > 1 and field in shape.names and not shape.can_merge(field)
     ]
 
 
@@ -133,7 +135,8 @@ def _way_in(code: str, item: PlanNode, fn: Callable[..., Any], inner: Any) -> li
     if isinstance(hints, str):
         return []
     found = []
-    if "return" in hints and not is_assignable(hints["return"], inner):
+    one_for_many = code == "over_mismatch" and is_state_type(as_class(hints.get("return")))
+    if "return" in hints and (one_for_many or not is_assignable(hints["return"], inner)):
         values = {"verb": "returns", "given": type_name(hints["return"]), "wanted": type_name(inner)}
         found.append(problem(code, item.id, **values))
     if names and names[0] in hints and not is_assignable(item.signature.state, hints[names[0]]):

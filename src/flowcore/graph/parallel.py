@@ -78,5 +78,10 @@ def parallel(
         branches: The branches, with their own `.using(...)` and `.on_error(...)`, without `.to(...)`.
         join: `"all"`: every branch must succeed. `"any"`: the first that succeeds is enough, the others are
             stopped. A number: that many have to succeed.
+
+    Raises:
+        ValueError: `join` is none of these.
     """
+    if join not in ("all", "any") and type(join) is not int:
+        raise ValueError(f"parallel({id!r}, join={join!r}): give 'all', 'any' or a number of branches")
     return Node(Parallel(branches, join), id)

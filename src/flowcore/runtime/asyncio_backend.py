@@ -20,7 +20,8 @@ class _TaskDoor:
     They are anyio's, since a cancellation of the task itself would break through the shields of the code inside.
     """
 
-    __slots__ = ("_inner", "_outer", "_work")
+    __slots__ = ("_inner", "_outer", "_work", "task")
+    task: asyncio.Task[None]
 
     def __init__(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         self._work = work
@@ -28,8 +29,11 @@ class _TaskDoor:
         self._inner = anyio.CancelScope()
 
     async def run(self) -> None:
-        with self._outer, self._inner:
-            await self._work()
+        try:
+            with self._outer, self._inner:
+                await self._work()
+        finally:
+            _tasks.discard(self)
 
     def open(self) -> None:
         self._outer.cancel()
@@ -59,9 +63,8 @@ class AsyncioLoop:
     ) -> Door:
         """Run `work` in a task of its own."""
         door = _TaskDoor(work)
-        task = self._loop.create_task(door.run(), name=name, context=context)
-        _tasks.add(task)
-        task.add_done_callback(_tasks.discard)
+        door.task = self._loop.create_task(door.run(), name=name, context=context)
+        _tasks.add(door)
         return door
 
     def is_cancelling(self) -> bool:
@@ -74,5 +77,5 @@ class AsyncioLoop:
         return asyncio.CancelledError("the run has ended")
 
 
-_tasks: set[asyncio.Task[None]] = set()
+_tasks: set[_TaskDoor] = set()
 """The loop itself holds tasks only weakly."""

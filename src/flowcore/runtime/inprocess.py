@@ -101,7 +101,7 @@ class InProcessHost:
         scope = place.scope
         ends_at = scope.ends_at if scope.ends_at is not None else self._monotonic()
         error = scope.out_of_time(ends_at)
-        region = self._timed(ends_at - self._monotonic(), error, scope.path)
+        region = self._timed(ends_at - self._monotonic(), error, scope.path, scope.expire)
         ended: Ended | None = None
         try:
             with region:
@@ -138,9 +138,11 @@ class InProcessHost:
         """Name the visit of a walk that was asked to stop, and did not for the whole time of grace."""
         self.stragglers += self.record.leaves(frame)
 
-    def _timed(self, seconds: float, error: Exception, path: str) -> Stoppable:
+    def _timed(
+        self, seconds: float, error: Exception, path: str, asked: Callable[[], object] | None = None
+    ) -> Stoppable:
         """Return a region that is asked to stop in `seconds`. If it does not, the run gives it up."""
-        region = Stoppable(self._loop, self._clock, lambda: self._given_up(error, path), self._grace)
+        region = Stoppable(self._loop, self._clock, lambda: self._given_up(error, path), self._grace, asked)
         region.ask_in(max(0.0, seconds))
         return region
 
@@ -263,8 +265,9 @@ def _accepted(
 def _again(item: PlanNode, error: Exception, attempt: int) -> bool:
     if item.retry is None or item.definition.effects or isinstance(error, BudgetExhausted | ContractError):
         return False
-    thread_lost = isinstance(error, NodeTimeout) and not item.is_async
-    return not thread_lost and item.retry.wants(error, attempt)
+    if isinstance(error, NodeTimeout) and (error.scope_id or not item.is_async):
+        return False  # the time of a flow around it is over, or its thread is lost
+    return item.retry.wants(error, attempt)
 
 
 def _may_be_routed(item: PlanNode, error: Exception, scope: Scope) -> bool:

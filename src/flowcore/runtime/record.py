@@ -161,7 +161,7 @@ class Recorder:
     def _warn(self, where: Where) -> None:
         for dimension, limit in self._unwarned:
             passed = dimension == "seconds"
-            used = self._monotonic() - self.began if passed else getattr(self._scope.used, dimension)
+            used = self._monotonic() - self.began if passed else self._scope.spent(dimension)
             if used >= _WARN_AT * limit:
                 self._unwarned = [pair for pair in self._unwarned if pair[0] != dimension]
                 self.note(BudgetWarned, where, dimension=dimension, limit=limit, used=used)

@@ -17,9 +17,17 @@ __all__ = ["Stoppable"]
 class Stoppable:
     """Two scopes around a stretch of code: the outer one is cancelled, the inner one lets that through or not."""
 
-    __slots__ = ("_inner", "_knock", "_outer")
+    __slots__ = ("_asked", "_inner", "_knock", "_outer")
 
-    def __init__(self, loop: Loop, clock: Clock, given_up: Callable[[], object], grace: float) -> None:
+    def __init__(
+        self,
+        loop: Loop,
+        clock: Clock,
+        given_up: Callable[[], object],
+        grace: float,
+        asked: Callable[[], object] | None = None,
+    ) -> None:
+        self._asked = asked
         self._outer = anyio.CancelScope()
         self._inner = anyio.CancelScope()
         self._knock = Knock(self, loop, clock, given_up, grace)
@@ -35,6 +43,8 @@ class Stoppable:
 
     def open(self) -> None:
         """Let the cancellation in."""
+        if self._asked is not None:
+            self._asked()
         self._outer.cancel()
         self._inner.shield = False
 

@@ -61,11 +61,13 @@ class Walk:
         """Walk from a node to a `Complete`, or to a failure that no route takes."""
         host, place, frame = self.host, self.place, self.place.frame
         self.values = values
+        first = True
         while True:
             number = frame.enter(item.id)
             try:
-                if host.control(place.scope):
+                if host.control(place.scope) and not first:
                     await host.breathe()
+                first = False
                 over = self._enter(item, number)
             except (BudgetExhausted, NodeTimeout) as error:
                 failure = host.exhausted(frame.path_of(item.id, number), error)

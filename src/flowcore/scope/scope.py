@@ -67,6 +67,7 @@ class Scope:
     __slots__ = (
         "_chain",
         "_closed",
+        "_expired",
         "_held",
         "_lock",
         "_reserve",
@@ -112,6 +113,7 @@ class Scope:
         self.version = 0
         self._seconds: float | None = None
         self._timeout = is_timeout
+        self._expired = False
         if reserve is not None:
             self._hold(reserve)
 
@@ -140,6 +142,7 @@ class Scope:
 
     def finish(self) -> None:
         """Let what is charged from now on spend the reserve: only the finish path is left."""
+        self._expired = False
         with self._lock:
             self._reserve = dict(self._held)
             self._held = dict.fromkeys(COUNTED, 0)
@@ -169,6 +172,10 @@ class Scope:
         made = Scope(_UNLIMITED, parent=self, path=self.path)
         made.limit_id = self.limit_id
         return made
+
+    def expire(self) -> None:
+        """Refuse further charges, since the time is over; the finish path may spend again."""
+        self._expired = True
 
     def holds(self, error: BudgetExhausted | NodeTimeout) -> bool:
         """Return whether the limit that ran out is this scope's own or one of its parents'."""
@@ -217,6 +224,9 @@ class Scope:
         _sound(amounts)
         with self._lock:
             self._refuse_if_closed()
+            for scope in self._chain:
+                if scope._expired:
+                    raise scope.out_of_time(scope.ends_at or 0.0)
             self._check_all(amounts)
             self._count(amounts)
 
@@ -243,6 +253,10 @@ class Scope:
     def used(self) -> Usage:
         """What this scope and everything beneath it has spent. `seconds` is the host's to fill in."""
         return Usage.of(self.counters)
+
+    def spent(self, dimension: str) -> float:
+        """What was spent of one counted dimension."""
+        return self._used[dimension]
 
     @property
     def counters(self) -> tuple[float, ...]:

@@ -96,6 +96,11 @@ def draft_class(cls: type, names: tuple[str, ...], private: Callable[[dict[str, 
         body["__slots__"] = (_BASE, _OWN_PRIVATE)
         body[_PRIVATE] = _Private(private)
 
+    if issubclass(cls, BaseModel) and cls.model_config.get("extra") != "allow":
+        body.setdefault(_PRIVATE, None)
+        body["__pydantic_extra__"] = None
+        body["__pydantic_fields_set__"] = property(lambda draft: set(object.__getattribute__(draft, _BASE)))
+
     def named(_: Any) -> type:
         return cls
 

@@ -1,8 +1,8 @@
 """The log: an append-only sequence whose draft, append, drop and patch cost the same at any length.
 
-Every view of a log shares one list and knows how much of it is its own. Appending goes to a tail of the view; a
-commit moves the tail to the shared list if this view reaches its end. Where another view was there first, as
-beside another branch, it begins a list of its own on top of the shared one, and copies nothing of it.
+Every view of a log shows a stretch of a segment, and of the segments that it grew out of. Appending goes to a
+tail of the view; a commit moves the tail to the end of the segment. Where another view was there first, as beside
+another branch, it begins a segment of its own, and copies nothing.
 """
 
 from __future__ import annotations
@@ -17,8 +17,18 @@ from pydantic_core import CoreSchema, core_schema
 __all__ = ["Log"]
 
 ItemT = TypeVar("ItemT")
-_NOTHING: list[Any] = []
-"""The base of a log that has none. Nothing is ever put into it."""
+
+
+class _Segment(Generic[ItemT]):
+    """A list that only grows, and where in another segment it goes on from."""
+
+    __slots__ = ("items", "offset", "parent", "parent_length")
+
+    def __init__(self, items: list[ItemT], parent: _Segment[ItemT] | None = None, parent_length: int = 0) -> None:
+        self.items = items
+        self.parent = parent
+        self.parent_length = parent_length
+        self.offset: int = 0 if parent is None else parent.offset + parent_length
 
 
 class Log(Sequence[ItemT], Generic[ItemT]):
@@ -33,16 +43,13 @@ class Log(Sequence[ItemT], Generic[ItemT]):
         ([1, 2, 3], 3, 3)
     """
 
-    __slots__ = ("_base", "_base_length", "_fresh", "_length", "_origin", "_shared", "_tail")
+    __slots__ = ("_fresh", "_length", "_segment", "_tail")
 
     def __init__(self, items: Iterable[ItemT] = ()) -> None:
-        self._base: list[ItemT] = _NOTHING
-        self._base_length = 0
-        self._shared: list[ItemT] = list(items)
-        self._length = len(self._shared)
+        self._segment: _Segment[ItemT] = _Segment(list(items))
+        self._length = len(self._segment.items)
         self._tail: list[ItemT] = []
         self._fresh = 0
-        self._origin: tuple[list[ItemT], int] = (self._shared, self._length)
 
     def append(self, item: ItemT) -> None:
         """Add an item at the end."""
@@ -57,7 +64,7 @@ class Log(Sequence[ItemT], Generic[ItemT]):
         return self
 
     def __len__(self) -> int:
-        return self._base_length + self._length + len(self._tail)
+        return self._segment.offset + self._length + len(self._tail)
 
     @overload
     def __getitem__(self, index: int) -> ItemT: ...
@@ -69,20 +76,25 @@ class Log(Sequence[ItemT], Generic[ItemT]):
         position = index + len(self) if index < 0 else index
         if not 0 <= position < len(self):
             raise IndexError(f"log index {index} out of range: the log has {len(self)} items")
-        if position < self._base_length:
-            return self._base[position]
-        position -= self._base_length
-        return self._shared[position] if position < self._length else self._tail[position - self._length]
+        segment: _Segment[ItemT] | None = self._segment
+        if position >= self._segment.offset + self._length:
+            return self._tail[position - self._segment.offset - self._length]
+        while segment is not None and position < segment.offset:
+            segment = segment.parent
+        assert segment is not None  # the first segment begins at zero
+        return segment.items[position - segment.offset]
 
     def __iter__(self) -> Iterator[ItemT]:
-        yield from islice(self._base, self._base_length)
-        yield from islice(self._shared, self._length)
+        for segment, length in reversed(list(self._stretches())):
+            yield from islice(segment.items, length)
         yield from self._tail
 
+    def __reversed__(self) -> Iterator[ItemT]:
+        return (self[position] for position in range(len(self) - 1, -1, -1))
+
     def is_same_view(self, other: Log[ItemT]) -> bool:
-        """Return whether both show the same stretch of the same shared list."""
-        mine = (self._shared, self._length, self._base_length)
-        same = self._shared is other._shared and mine[1:] == (other._length, other._base_length)
+        """Return whether both show the same stretch of the same segment."""
+        same = self._segment is other._segment and self._length == other._length
         return same and not (self._tail or other._tail)
 
     def __eq__(self, other: object) -> bool:
@@ -95,14 +107,21 @@ class Log(Sequence[ItemT], Generic[ItemT]):
     def __repr__(self) -> str:
         return f"Log({list(self)!r})"
 
+    def __copy__(self) -> Self:
+        return self.draft()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.__class__(self)
+
+    def __reduce__(self) -> tuple[type[Self], tuple[list[ItemT]]]:
+        return self.__class__, (list(self),)
+
     def draft(self) -> Self:
         """Return a view of the same items that can be appended to without this one seeing it."""
         if self._tail:
             self._settle()
         made = self.__class__.__new__(self.__class__)
-        made._base, made._base_length = self._base, self._base_length
-        made._shared, made._length = self._shared, self._length
-        made._origin = self._origin
+        made._segment, made._length = self._segment, self._length
         made._tail = []
         made._fresh = self._fresh
         return made
@@ -124,35 +143,37 @@ class Log(Sequence[ItemT], Generic[ItemT]):
     @property
     def fresh(self) -> list[ItemT]:
         """The items that were appended last, in the visit whose patch this is."""
-        end = self._base_length + self._length
+        end = self._segment.offset + self._length
         return self[end - self._fresh : end] if self._fresh else []
 
     def appended(self, before: Log[ItemT]) -> list[ItemT] | None:
         """Return the items that this view adds to `before`, or None if it does not continue it."""
         if before._tail:
             return None
-        start = before._length
-        if self._base_length == before._base_length and self._base is before._base:
-            origin, length = self._origin
-            goes_on = self._shared is before._shared and self._length >= start
-            if goes_on or (origin is before._shared and length >= start):
-                return [*self._shared[start : self._length], *self._tail]
-        if self._base is before._shared and not before._base_length and self._base_length >= start:
-            return [*self._base[start : self._base_length], *self._shared[: self._length], *self._tail]
+        stretches: list[list[ItemT]] = [self._tail]
+        for segment, length in self._stretches():
+            if segment is before._segment:
+                if length < before._length:
+                    return None
+                stretches.append(segment.items[before._length : length])
+                return [item for stretch in reversed(stretches) for item in stretch]
+            stretches.append(segment.items[:length])
         return None
 
+    def _stretches(self) -> Iterator[tuple[_Segment[ItemT], int]]:
+        """Yield what this view shows of each segment, the last one first."""
+        segment: _Segment[ItemT] | None = self._segment
+        length = self._length
+        while segment is not None:
+            yield segment, length
+            length, segment = segment.parent_length, segment.parent
+
     def _settle(self) -> None:
-        """Move the tail to the shared list; where another view went on from here first, begin a list beside it."""
-        if len(self._shared) != self._length:
-            if self._base_length:
-                self._origin = (self._shared, self._length)
-                self._shared = self._shared[: self._length]
-            else:
-                self._base, self._base_length = self._shared, self._length
-                self._shared, self._length = [], 0
-                self._origin = (self._shared, 0)
-        self._shared.extend(self._tail)
-        self._length = len(self._shared)
+        """Move the tail to the end of the segment, or to a segment of its own where another view went on first."""
+        if len(self._segment.items) != self._length:
+            self._segment = _Segment([], self._segment, self._length)
+        self._segment.items.extend(self._tail)
+        self._length = len(self._segment.items)
         self._tail = []
 
     @classmethod

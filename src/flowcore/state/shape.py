@@ -60,6 +60,7 @@ class Shape:
         "_adapters",
         "_draft",
         "_frozen",
+        "_keeps_extra",
         "_lazy",
         "_logs",
         "_own_dict",
@@ -82,6 +83,7 @@ class Shape:
         self._plain = {name: hint for name, hint in hints.items() if hint in _EAGER and _is_unchecked(cls, name)}
         self._adapters: dict[str, TypeAdapter[Any]] = {}
         self._frozen = frozen_fields(cls)
+        self._keeps_extra = self.is_model and cls.model_config.get("extra") == "allow"
         self._draft, self._own_dict = draft_class(cls, self.names, self._private)
 
     def values(self, state: Any) -> Values:
@@ -107,7 +109,7 @@ class Shape:
             own.pop(name, None)
         self._own_dict.__set__(made, own)
         object.__setattr__(made, "__flowcore_base__", values)
-        if self.is_model:
+        if self._keeps_extra:
             _fill_slots(made, self.cls, set(values))
             if not self.cls.__private_attributes__:
                 object.__setattr__(made, "__pydantic_private__", None)
