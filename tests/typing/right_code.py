@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import wraps
-from typing import Literal, Never, TypeVar, assert_type
+from typing import Annotated, Literal, Never, TypeVar, assert_type
 
 from pydantic import BaseModel
 
@@ -16,15 +16,21 @@ from flowcore import (
     Continue,
     Failure,
     Flow,
+    ItemFailure,
+    Log,
+    Merge,
     Node,
     Retry,
     Run,
     RunResult,
     Scope,
     Step,
+    Unfinished,
     Usage,
     current_scope,
+    each,
     node,
+    parallel,
     result_of,
 )
 from flowcore.events import Event
@@ -188,6 +194,107 @@ assert_type(
 around = Flow("around", posted.to(light=apologise, heavy=deliver), apologise, deliver)
 assert_type(around, Flow[Ticket, Store, Reply])
 assert_type(triage.replace(check=check), Flow[Ticket, Store, Reply])
+
+
+# ---- Side by side ------------------------------------------------------------------------------------------
+
+
+def smallest(before: int, values: Sequence[int]) -> int:
+    return min(before, *values)
+
+
+class Board(BaseModel):
+    words: Annotated[list[str], Merge.append] = []
+    least: Annotated[int, Merge(smallest)] = 0
+    history: Log[str] = Log()
+
+
+@node
+async def look(step: Step[Board]) -> Continue:
+    step.state.words.append("seen")
+    step.state.history.append("looked")
+    assert_type(step.state.history[0], str)
+    assert_type(step.state.history[1:], list[str])
+    assert_type(len(step.state.history), int)
+    for word in step.state.history:
+        assert_type(word, str)
+    return Continue()
+
+
+@node
+async def ask_model(step: Step[Board, Model]) -> Continue:
+    step.state.history += [await step.deps.write(word) for word in step.state.words]
+    return Continue()
+
+
+@node
+async def close(step: Step[Board]) -> Complete[int]:
+    return Complete(len(step.state.history))
+
+
+looking = Flow("looking", look.to(close), close)
+assert_type(Log([1, 2]), Log[int])
+assert_type(parallel("fan", look), Node[Board, object, None, Never])
+assert_type(parallel("fan", look, ask_model), Node[Board, Model, None, Never])
+assert_type(parallel("fan", look, look.named("again"), join="any"), Node[Board, object, None, Never])
+assert_type(
+    parallel("fan", look.using(timeout=2).on_error(look.named("h")), looking.as_node("in"), join=2),
+    Node[Board, object, None, Never],
+)
+assert_type(parallel("outer", parallel("inner", look), ask_model), Node[Board, Model, None, Never])
+fan = parallel("fan", look, ask_model)
+assert_type(Flow("side", fan.to(close), close), Flow[Board, Model, int])
+
+
+def parcels(board: Board) -> list[Parcel]:
+    return [Parcel(weight=float(len(word))) for word in board.words]
+
+
+def lazily(board: Board) -> Iterator[Parcel]:
+    yield Parcel()
+
+
+def total(draft: Board, results: list[float]) -> Continue:
+    draft.least = int(sum(results))
+    return Continue()
+
+
+def light_or_heavy(draft: Board, results: list[float]) -> Continue[Literal["light", "heavy"]]:
+    return Continue("light" if sum(results) < 1 else "heavy")
+
+
+def as_far_as_it_got(draft: Board, results: list[float | Unfinished]) -> Continue:
+    draft.words = [str(one.index) for one in results if isinstance(one, Unfinished)]
+    return Continue()
+
+
+def with_failures(draft: Board, results: list[float | ItemFailure]) -> Continue:
+    draft.words = [one.failure.message for one in results if isinstance(one, ItemFailure)]
+    return Continue()
+
+
+def with_all(draft: Board, results: list[float | ItemFailure | Unfinished]) -> Complete[int]:
+    return Complete(len(results))
+
+
+assert_type(each("map", over=parcels, do=weighing, collect=total), Node[Board, object, None, Never])
+assert_type(each("map", over=lazily, do=weighing, collect=total, limit=9), Node[Board, object, None, Never])
+assert_type(
+    each("map", over=parcels, do=weighing, collect=light_or_heavy, budget=Budget(requests=3)),
+    Node[Board, object, Literal["light", "heavy"], Never],
+)
+assert_type(each("map", over=parcels, do=weighing, collect=as_far_as_it_got), Node[Board, object, None, Never])
+assert_type(
+    each("map", over=parcels, do=weighing, collect=with_failures, on_item_error="collect"),
+    Node[Board, object, None, Never],
+)
+assert_type(
+    each("map", over=parcels, do=weighing, collect=with_all, on_item_error="collect"),
+    Node[Board, object, Never, int],
+)
+mapped = each("map", over=parcels, do=weighing, collect=total)
+assert_type(parallel("fan", mapped, look, ask_model), Node[Board, Model, None, Never])
+assert_type(Flow("items", mapped.to(close), close), Flow[Board, object, int])
 
 
 # ---- Nodes that are made ------------------------------------------------------------------------------------

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal, Never
 
 from pydantic import BaseModel
 
-from flowcore import Budget, Complete, Continue, Flow, Node, Retry, Step, node
+from flowcore import (
+    Budget,
+    Complete,
+    Continue,
+    Flow,
+    Log,
+    Merge,
+    Node,
+    Retry,
+    Step,
+    each,
+    node,
+    parallel,
+)
 
 
 class Ticket(BaseModel):
@@ -178,3 +191,73 @@ weighing.as_node("w", state=Ticket, enter=pack, leave=unpack_to_none)  # type: i
 weighing.as_node("w", state=Ticket, enter=pack)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
 weighing.as_node("w", state=Ticket)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 shared: Node[Ticket, object, None, str] = weighing.as_node("w")  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType]
+
+# ---- Side by side ------------------------------------------------------------------------------------------
+
+
+class Board(BaseModel):
+    words: Annotated[list[str], Merge.append] = []
+    history: Log[str] = Log()
+
+
+@node
+async def look(step: Step[Board]) -> Continue:
+    step.state.history.append(1)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    step.state.history[0] = "x"  # type: ignore[index]  # pyright: ignore[reportIndexIssue]
+    step.state.history.pop()  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+    step.state.history = ["x"]  # type: ignore[assignment]  # pyright: ignore[reportAttributeAccessIssue]
+    return Continue()
+
+
+@node
+async def close(step: Step[Board]) -> Complete[int]:
+    return Complete(1)
+
+
+@node
+async def ask_model(step: Step[Board, Model]) -> Continue:
+    return Continue()
+
+
+def parcels(board: Board) -> list[Parcel]:
+    return []
+
+
+def tickets(board: Board) -> list[Ticket]:
+    return []
+
+
+def total(draft: Board, results: list[int]) -> Continue:
+    return Continue()
+
+
+def total_text(draft: Board, results: list[str]) -> Continue:
+    return Continue()
+
+
+def to_none(draft: Board, results: list[int]) -> None: ...
+
+
+async def slowly(draft: Board, results: list[int]) -> Continue:
+    return Continue()
+
+
+parallel("fan", look, weigh)  # type: ignore[misc, arg-type]  # pyright: ignore[reportArgumentType]
+parallel("fan", look, close)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+parallel("fan", check)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+parallel("fan", look, join="most")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+parallel("fan", look, "look")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+parallel(look)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+parallel("fan", look, limit=3)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+fan = parallel("fan", look, ask_model)
+without_deps: Node[Board, object, None, Never] = fan  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType]
+each("map", over=tickets, do=weighing, collect=total)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType, reportCallIssue]
+each("map", over=parcels, do=weighing, collect=total_text)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType, reportCallIssue]
+each("map", over=parcels, do=weighing, collect=to_none)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType, reportCallIssue]
+each("map", over=parcels, do=weighing, collect=slowly)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType, reportCallIssue]
+each("map", over=parcels, do=weighing, collect=total, on_item_error="collect")  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
+each("map", over=parcels, do=weighing, collect=total, limit="4")  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
+each("map", over=parcels, do=weighing)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+each("map", over=parcels, do=weigh, collect=total)  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
+numbers: Log[int] = Log(["a"])  # type: ignore[list-item]  # pyright: ignore[reportAssignmentType]
+Merge("append")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
