@@ -1,95 +1,106 @@
-"""The workloads: each as flowcore runs it, and as a bare loop over a dict of handlers does."""
+"""The workloads: what is measured, how much of it, and with what it is compared."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
-from pydantic import BaseModel
-
-from flowcore import Budget, Complete, Continue, Flow, Step, node
-
-UNLIMITED = Budget(rounds=None)
+__all__ = ["GROUPS", "Workload", "workloads"]
 
 
-class Model(BaseModel):
-    """A state as a pydantic model."""
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """One line of the table.
 
-    count: int = 0
-    goal: int = 0
+    `work` is the function of a side that does it. A sample takes `runs` runs, each does `units` of it and returns
+    `times` its size. It is compared with the work `base` of the side `against`.
+    """
 
+    group: str
+    title: str
+    unit: str
+    work: str
+    size: int
+    units: int
+    runs: int
+    times: int = 1
+    op: str = "cpu"
+    loop: str = "asyncio"
+    side: str = "ours"
+    against: str = "floor"
+    base: str = ""
+    peers: bool = True
 
-@dataclass
-class Record:
-    """The same state as a dataclass."""
+    @property
+    def want(self) -> int:
+        """What a run returns."""
+        return self.size * self.times
 
-    count: int = 0
-    goal: int = 0
-
-
-def loop_flow(state: type[Any]) -> Flow[Any, object, int]:
-    """Return a flow of two nodes that count in turn until the goal is reached."""
-
-    async def one(step: Step[Any]) -> Continue:
-        step.state.count += 1
-        return Continue()
-
-    async def two(step: Step[Any]) -> Continue[Literal["more", "done"]]:
-        step.state.count += 1
-        return Continue("more" if step.state.count < step.state.goal else "done")
-
-    async def end(step: Step[Any]) -> Complete[int]:
-        return Complete(step.state.count)
-
-    first, second, last = node(starts_round=True)(one), node(two), node(end)
-    return Flow(f"loop over a {state.__name__}", first.to(second), second.to(more=first, done=last), last)
-
-
-async def loop_floor(goal: int) -> int:
-    """Count to the goal with two handlers in a dict."""
-    state = {"count": 0}
-
-    async def one() -> str:
-        state["count"] += 1
-        return "two"
-
-    async def two() -> str | None:
-        state["count"] += 1
-        return "one" if state["count"] < goal else None
-
-    handlers: dict[str, Callable[[], Awaitable[str | None]]] = {"one": one, "two": two}
-    following: str | None = "one"
-    while following is not None:
-        following = await handlers[following]()
-    return state["count"]
+    @property
+    def scale(self) -> float:
+        """By what a run's seconds, or bytes, are multiplied."""
+        return {"us": 1e6, "ms": 1e3, "B": 1.0, "KB": 1e-3}[self.unit.partition(" ")[0]] / self.units
 
 
-def big_flow(size: int) -> Flow[Model, object, int]:
-    """Declare and check a chain of `size` nodes, each a function of its own."""
-    nodes = []
-    for number in range(size - 1):
-
-        async def visit(step: Step[Model]) -> Continue:
-            return Continue()
-
-        nodes.append(node(visit).named(f"node {number}"))
-
-    async def end(step: Step[Model]) -> Complete[int]:
-        return Complete(0)
-
-    last = node(end)
-    rows = [item.to(following) for item, following in zip(nodes, [*nodes[1:], last], strict=True)]
-    return Flow("big", *rows, last)
+def _loops() -> Iterator[Workload]:
+    for size in (100, 1_000, 10_000, 100_000):
+        runs = max(1, 20_000 // size)
+        loop = Workload("loop", "loop of two nodes", "us a visit", "loop", size, size, runs)
+        yield replace(loop, peers=size <= 1_000)
+        yield replace(loop, title="the same, pydantic state", work="loop_model", peers=False)
 
 
-def big_floor(size: int) -> dict[str, Any]:
-    """Put as many handlers into a dict."""
-    handlers: dict[str, Any] = {}
-    for number in range(size):
+def _side_by_side() -> Iterator[Workload]:
+    for group, unit in (("branches", "us a branch"), ("items", "us an item")):
+        fan = Workload(group, f"{group} side by side", unit, group, 100, 100, 50)
+        yield replace(fan, peers=group == "branches")
+        yield replace(fan, title=f"{fan.title}, trio", work=f"{group}_trio", loop="trio", peers=False)
 
-        async def visit(state: Any, following: str = f"node {number + 1}") -> str:
-            return following
 
-        handlers[f"node {number}"] = visit
-    return handlers
+_MORE = {
+    "retry": "may be retried, and is not",
+    "seconds": "the run has a budget of seconds",
+    "timeout": "the node has a timeout",
+    "thread": "a plain def, in a thread",
+    "observer": "an observer is told",
+    "log_appended": "appends to a Log of 1,000",
+    "numbers_read": "reads a list of 1,000 numbers",
+    "numbers_appended": "appends to a list of 1,000 numbers",
+    "notes_read": "reads a list of 1,000 models",
+}
+
+
+def _prices() -> Iterator[Workload]:
+    size = 1_000
+    circle = Workload("prices", "a plain visit", "us a visit", "plain", size, size, 5, side="prices", peers=False)
+    yield circle
+    circle = replace(circle, against="prices", base="plain")
+    for work, title in _MORE.items():
+        runs = 1 if work == "notes_read" else circle.runs
+        yield replace(circle, title=title, work=work, runs=runs)
+
+
+def _all() -> Iterator[Workload]:
+    yield Workload("chain", "chain of 50 nodes", "us a visit", "chain", 50, 50, 200)
+    yield from _loops()
+    yield from _side_by_side()
+    yield Workload("subflows", "sub-flows of 4 nodes", "us a visit", "subflows", 20, 80, 50, 4, peers=False)
+    for size in (1_000, 5_000, 20_000):
+        yield Workload("build", "declare and check", "ms", "build", size, 1, 1, peers=size <= 5_000)
+    yield Workload("many", "runs at once, 10 nodes of 1 ms", "ms", "many", 1_000, 1, 1, 10, op="wall")
+    yield Workload("import", "import and declare 7 nodes", "ms", "import", 7, 1, 1, op="import")
+    loop = Workload("memory", "trace and all else, loop", "B a visit", "loop", 10_000, 10_000, 1, op="memory")
+    yield replace(loop, peers=False)
+    yield Workload("memory", "runs at once, 10 nodes", "KB a run", "many", 1_000, 1_000, 1, 10, op="memory")
+    log = Workload("log", "Log of 100,000, against an empty one", "us a visit", "log", 1_000, 1_000, 10)
+    yield replace(log, against="ours", base="log_empty", peers=False)
+    yield from _prices()
+
+
+GROUPS = tuple(dict.fromkeys(one.group for one in _all()))
+
+
+def workloads(only: tuple[str, ...] = (), *, quick: bool = False) -> list[Workload]:
+    """Return the workloads of the named groups, or of all; quickly, without the longest."""
+    chosen = [one for one in _all() if not only or one.group in only]
+    return [one for one in chosen if not quick or one.size <= 10_000]
