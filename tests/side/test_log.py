@@ -15,7 +15,7 @@ import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import core_schema
 
-from flowcore import Flow, FlowError, Log
+from flowcore import Flow, FlowError, Log, parallel
 from flowcore.state import shape_of
 
 from ..core.graph.finding import kinds
@@ -89,6 +89,23 @@ def test_a_tree_of_views_reads_like_a_tree_of_lists(seed: int) -> None:
         )  # fmt: skip
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_what_a_view_adds_to_an_older_one_is_known_however_often_others_forked(seed: int) -> None:
+    rng = Random(seed)
+    views: list[tuple[Log[int], list[int], int]] = [(Log([1]), [1], -1)]
+    for number in range(150):
+        at = rng.randrange(max(0, len(views) - 6), len(views))
+        before, wanted, _ = views[at]
+        later = before.draft()
+        added = [number] * rng.randint(1, 3)
+        later.extend(added)
+        views.append((later.settled(), [*wanted, *added], at))
+    for log, wanted, parent in views:
+        while parent >= 0:
+            before, start, parent = views[parent]
+            assert log.appended(before) == wanted[len(start) :]
+
+
 @pytest.mark.parametrize("index", [3, -4, 100, -100])
 def test_an_index_out_of_range_is_said(index: int) -> None:
     with pytest.raises(IndexError, match=r"the log has 3 items"):
@@ -129,7 +146,7 @@ def test_nothing_can_be_taken_out_or_changed() -> None:
         assert not hasattr(log, word)
 
 
-@pytest.mark.parametrize("how", [copy.deepcopy, lambda log: pickle.loads(pickle.dumps(log))])
+@pytest.mark.parametrize("how", [copy.copy, copy.deepcopy, lambda log: pickle.loads(pickle.dumps(log))])
 def test_a_copy_holds_the_same_and_grows_by_itself(how: Any) -> None:
     base = Log([1, 2])
     ahead = base.draft()
@@ -145,6 +162,15 @@ def test_a_copy_holds_the_same_and_grows_by_itself(how: Any) -> None:
         log.append(8)
         assert list(made) == [*wanted, 9]
         assert list(made.draft()) == [*wanted, 9]
+
+
+def test_a_pickled_view_holds_nothing_that_others_appended() -> None:
+    base = Log(["mine"])
+    other = base.draft()
+    other.append("secret of another")
+    other.settled()
+    assert b"secret" not in pickle.dumps(base)
+    assert b"secret" not in pickle.dumps(copy.deepcopy(base))
 
 
 # ---- A field of a state ------------------------------------------------------------------------------------
@@ -385,6 +411,38 @@ def test_many_forks_one_upon_the_other_copy_no_more_than_little() -> None:
         return work_of(log.settled)
 
     assert laps(2000) < laps(20) * 4 + 8_000
+
+
+# ---- Branches inside branches ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("laps", [1, 3])
+async def test_forks_upon_forks_lose_nothing_and_keep_declared_order(depth: int, laps: int) -> None:
+    def add(id: str) -> Any:
+        return does(lambda step: step.state.log.append(int(id)), id, Kept, starts_round=False)
+
+    def nest(level: int, prefix: str) -> tuple[Any, list[int]]:
+        """Returns a fan whose second branch holds another fan between two appends, and what they append."""
+        if level == 0:
+            return add(prefix), [int(prefix)]
+        inner, wanted = nest(level - 1, f"{prefix}1")
+        before, after, end = add(f"{prefix}2"), add(f"{prefix}3"), ends(Kept)
+        row = Flow(f"row{prefix}", before.to(inner), inner.to(after), after.to(end), end).as_node(f"row{prefix}")
+        fan = parallel(f"fan{prefix}", add(f"{prefix}4"), row, add(f"{prefix}5"))
+        whole = [int(f"{prefix}4"), int(f"{prefix}2"), *wanted, int(f"{prefix}3"), int(f"{prefix}5")]
+        return fan, whole
+
+    rows, wanted = [], []
+    for lap in range(laps):
+        row, added = nest(depth, str(lap + 6))
+        rows.append(row)
+        wanted += added
+    end = ends(Kept, lambda step: list(step.state.log))
+    flow = Flow("f", *(row.to(following) for row, following in zip(rows, [*rows[1:], end], strict=True)), end)
+    result = await finished(flow, Kept(log=Log([0])))
+    assert result.status == "completed", result.failure
+    assert result.value == [0, *wanted]
 
 
 # ---- Problems ----------------------------------------------------------------------------------------------

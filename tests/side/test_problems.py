@@ -42,6 +42,13 @@ def test_a_parallel_without_branches_is_refused(join: Any) -> None:
     assert kinds(parallel("fan", join=join).to(END), END) == [("no_branches", "fan")]
 
 
+@pytest.mark.parametrize("join", ["most", "ALL", None, 1.5, True])
+def test_a_join_that_is_no_join_is_refused(join: Any) -> None:
+    with pytest.raises((FlowError, TypeError, ValueError)) as caught:
+        Flow("f", parallel("fan", leaf("a"), leaf("b"), join=join).to(END), END)
+    assert "join" in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("outcome", "act"),
     [(Complete[str], lambda step: Complete("x")), (Continue[Literal["a", "b"]], lambda step: Continue("a"))],
