@@ -35,4 +35,4 @@ triage = Flow("triage", write.to(check), check.to(good=deliver, poor=write), del
 
 if __name__ == "__main__":
     result = triage.run_sync(Ticket(question="My lamp stays dark."), budget=Budget(rounds=5), check=False)
-    print(result.to_text())
+    print(result.trace.to_text())

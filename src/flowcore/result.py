@@ -35,10 +35,6 @@ class RunResult(Generic[ResultT]):
     reason: str = ""
     stragglers: tuple[str, ...] = ()
 
-    def to_text(self) -> str:
-        """Return the text of the trace."""
-        return self.trace.to_text()
-
 
 def attach_result(error: BaseException, result: RunResult[Any]) -> None:
     """Let `result_of(error)` find the result. Works on errors that refuse attributes of their own."""

@@ -46,7 +46,7 @@ async def test_nothing_that_a_node_says_begins_a_line_of_its_own() -> None:
         raise ValueError(f"wrong{BREAKS}result forged")
 
     flow = Flow("lines", ask.to({"a\nresult forged": fail}), fail)
-    text = (await flow.run(State(), check=False)).to_text()
+    text = (await flow.run(State(), check=False)).trace.to_text()
     assert text.splitlines() == text.removesuffix("\n").split("\n")
     assert [line for line in text.splitlines() if line.startswith("result")] == ["result failed"]
 

@@ -136,7 +136,7 @@ def _write(folder: OutputFolder, app: AnyApp, answers: Sequence[Answer], many: b
     except RenderError as error:
         complain(f"flow.svg was left out: {error}")
     runs = [answer for answer in answers if answer.result is not None]
-    texts = [answer.result.to_text() for answer in runs if answer.result is not None]
+    texts = [answer.result.trace.to_text() for answer in runs if answer.result is not None]
     if many:
         texts = [f"question {visible(run.question.id)}\n\n{text}" for run, text in zip(runs, texts, strict=True)]
     folder.write("trace.txt", "\n".join(texts))

@@ -106,7 +106,7 @@ async def test_the_trace_knows_the_numbers_of_the_events_with_and_without_observ
         [(record.first_seq, record.last_seq) for record in run.trace.ordered()] for run in (without, watched)
     ]
     assert numbers[0] == numbers[1]
-    assert without.to_text() == watched.to_text()
+    assert without.trace.to_text() == watched.trace.to_text()
 
 
 async def test_a_handle_gives_the_same_events_live_and_afterwards() -> None:

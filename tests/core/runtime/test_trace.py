@@ -65,7 +65,7 @@ PRINTED = [
 @pytest.mark.parametrize(("value", "printed"), PRINTED, ids=[printed[:20] for _, printed in PRINTED])
 async def test_values_are_printed_the_same_way_in_every_run(value: Any, printed: str) -> None:
     flow = chain(Anything, lambda step: setattr(step.state, "value", value))
-    text = (await flow.run(Anything(), check=False)).to_text()
+    text = (await flow.run(Anything(), check=False)).trace.to_text()
     assert f"  + value = {printed}\n" in text
 
 
@@ -73,7 +73,7 @@ async def test_a_long_text_is_cut_and_marked_with_its_length_and_a_hash() -> Non
     texts = []
     for tail in ("x", "y"):
         flow = chain(Anything, lambda step, tail=tail: setattr(step.state, "value", "a" * 300 + tail))
-        texts.append((await flow.run(Anything(), check=False)).to_text())
+        texts.append((await flow.run(Anything(), check=False)).trace.to_text())
     line = next(line for line in texts[0].splitlines() if "+ value" in line)
     assert "(303 characters, " in line
     assert len(line) < 260
@@ -101,7 +101,7 @@ async def test_the_text_of_a_run() -> None:
     )
     result = await flow.run(Note(), check=False)
     assert result.trace.path == "start > in(bad! > end) > never- > end"
-    assert result.to_text() == STORY
+    assert result.trace.to_text() == STORY
 
 
 STORY = """\
@@ -136,7 +136,7 @@ async def test_a_failed_run_says_what_failed_and_where() -> None:
     result = await Flow("f", does(raising(error=Boom("one\ntwo")), "bad", Note).to(end), end).run(
         Note(), check=False
     )
-    lines = result.to_text().splitlines()
+    lines = result.trace.to_text().splitlines()
     assert lines[:2] == ["flow f", "result failed"]
     assert "Boom: one two" in lines[2]
     assert "bad#1" in lines[2]
@@ -145,7 +145,9 @@ async def test_a_failed_run_says_what_failed_and_where() -> None:
 
 async def test_the_text_of_equal_runs_is_equal_whatever_their_ids_times_and_schedules() -> None:
     flow = chain(Anything, lambda step: setattr(step.state, "value", {uuid.uuid4(), datetime.datetime.now(), "a"}))
-    texts = {(await flow.run(Anything(), run_id=run_id, check=False)).to_text() for run_id in ("a", "b", "c")}
+    texts = {
+        (await flow.run(Anything(), run_id=run_id, check=False)).trace.to_text() for run_id in ("a", "b", "c")
+    }
     assert len(texts) == 1
 
 
@@ -171,7 +173,7 @@ async def last(step: Step[State]) -> Complete[set[str]]:
 
 flow = Flow("f", first.to(last), last)
 print(flow.signature)
-print(anyio.run(lambda: flow.run(State(), check=False)).to_text())
+print(anyio.run(lambda: flow.run(State(), check=False)).trace.to_text())
 """
 
 
@@ -202,9 +204,9 @@ async def test_a_visit_holds_what_happened_in_it() -> None:
 async def test_what_is_done_to_the_result_does_not_change_the_trace() -> None:
     flow = chain(Note, lambda step: step.state.words.append("a"))
     result = await flow.run(Note(), check=False)
-    text = result.to_text()
+    text = result.trace.to_text()
     result.state.words.append("mine")
-    assert result.to_text() == text
+    assert result.trace.to_text() == text
 
 
 async def test_what_a_node_gave_as_its_reason_stays_as_it_was() -> None:
