@@ -15,7 +15,7 @@ NESTS = 15
 async def tell(schedule: int) -> None:
     for seed in range(1000, 1000 + NESTS):
         result = await run_nest(random_nest(seed), schedule)
-        sys.stdout.write(f"nest {seed}\n{result.trace.path}\n{result.state!r}\n{result.to_text()}")
+        sys.stdout.write(f"nest {seed}\n{result.trace.path}\n{result.state!r}\n{result.trace.to_text()}")
 
 
 if __name__ == "__main__":

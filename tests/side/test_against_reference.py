@@ -48,12 +48,12 @@ async def test_a_nest_comes_to_the_same_as_a_plain_evaluation_under_every_schedu
         texts = set()
         for schedule in range(SCHEDULES):
             result = await run_nest(nest, schedule)
-            told = f"seed {seed}, schedule {schedule}: {nest}\n{result.failure}\n{result.to_text()}"
+            told = f"seed {seed}, schedule {schedule}: {nest}\n{result.failure}\n{result.trace.to_text()}"
             assert result.status == status, told
             assert Reference().plain(result.state) == sheet, told
             assert (result.value, result.trace.path) == (value, path), told
             assert result.usage.rounds == reference.rounds, told
-            texts.add(result.to_text())
+            texts.add(result.trace.to_text())
         assert len(texts) == 1, (seed, *texts)
 
 

@@ -45,7 +45,7 @@ async def test_all_waits_for_each_branch_and_merges_in_declared_order(waits: tup
     assert result.trace.path == "fan(a | b | c) > end"
     assert result.usage.seconds == 3.0
     assert [visit.kind for visit in result.trace] == ["next", "join", "join", "join", "complete"]
-    assert result.to_text() == (
+    assert result.trace.to_text() == (
         'flow f\nresult completed\nvalue ""\n\nbefore round 1\n  fan\n'
         '    a\n      + words = ["a"]\n    b\n      + words = ["b"]\n    c\n      + words = ["c"]\n'
         '    + words = ["a", "b", "c"]\n    -> end\n  end\n    -> end\n\nused 0 rounds\n'
@@ -67,7 +67,7 @@ async def test_any_takes_the_first_success_and_drops_the_others(waits: tuple[flo
     assert sorted(visit.node for visit in lost) == [id for id in "abc" if id != winner]
     assert {visit.failure.type for visit in lost if visit.failure} == {"Cancelled"}
     losers = [f"    {id}  [not finished]\n" for id in "abc" if id != winner]
-    assert all(line in result.to_text() for line in losers)
+    assert all(line in result.trace.to_text() for line in losers)
 
 
 @ORDERS
@@ -89,7 +89,7 @@ async def test_a_branch_that_fails_does_not_matter_where_others_are_enough(join:
     branches[3] = leaf("d", waiting(clock, 1.0, adds("d")))
     result = await finished(around(parallel("fan", *branches, join=join)), Page(), clock)
     assert (result.status, result.trace.path) == ("completed", path)
-    assert "a  [not finished]" in result.to_text()
+    assert "a  [not finished]" in result.trace.to_text()
 
 
 @pytest.mark.parametrize("join", ["any", 1, 2])
@@ -203,7 +203,7 @@ async def test_logs_are_joined_without_a_rule(waits: tuple[float, ...]) -> None:
     branches = (leaf(id, waiting(clock, s, adds(id, "log"))) for id, s in zip("abc", waits, strict=True))
     result = await finished(around(parallel("fan", *branches)), Page(log=Log(["0"])), clock)
     assert list(result.state.log) == ["0", "a", "b", "c"]
-    assert '    + log += ["a", "b", "c"]\n' in result.to_text()
+    assert '    + log += ["a", "b", "c"]\n' in result.trace.to_text()
 
 
 async def test_what_several_visits_of_a_branch_appended_is_told_as_a_whole() -> None:
@@ -211,8 +211,8 @@ async def test_what_several_visits_of_a_branch_appended_is_told_as_a_whole() -> 
     inner = Flow("inner", leaf("a", adds("a", "log")).to(b), b.to(end), end)
     result = await finished(around(parallel("fan", inner.as_node("in"))), Page(log=Log(["0"])))
     assert list(result.state.log) == ["0", "a", "b"]
-    assert "  fan\n    in\n" in result.to_text()
-    assert '\n    + log += ["a", "b"]\n    -> end\n' in result.to_text()
+    assert "  fan\n    in\n" in result.trace.to_text()
+    assert '\n    + log += ["a", "b"]\n    -> end\n' in result.trace.to_text()
 
 
 async def test_branches_that_wrote_one_field_without_a_rule_are_both_named() -> None:

@@ -578,7 +578,7 @@ async def test_work_stops_at_the_reserve_and_the_finish_sees_what_is_done_and_wh
     if limit == 1:
         assert seen == ("0", "1", "Unfinished", "Unfinished")
         assert result.usage.requests == 6
-    text = result.to_text()
+    text = result.trace.to_text()
     assert "finish, since requests ran out" in text
     assert [note.event.__name__ for note in result.trace.notes].count("BudgetSpent") == 1
 

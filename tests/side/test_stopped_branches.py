@@ -219,5 +219,5 @@ async def test_losers_are_named_in_the_text_however_far_they_got(order: int, *, 
     lose = leaf("lose", waiting(clock, 5.0))
     branches = [win, lose] if order == 0 else [lose, win]
     result = await finished(around(parallel("fan", *branches, join="any")), Page(), clock)
-    assert "    lose  [not finished]\n" in result.to_text()
+    assert "    lose  [not finished]\n" in result.trace.to_text()
     assert result.trace.path == "fan(win) > end"
