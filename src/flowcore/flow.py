@@ -21,11 +21,13 @@ from .graph import (
     Subflow,
     build_plan,
     check_plan,
+    check_seconds,
     parameter_names,
     plan_data,
     plan_graph,
     plan_signature,
     read_hints,
+    reference,
     signature_of_outcome,
 )
 from .outcome import Outcome
@@ -82,8 +84,12 @@ class Flow(Generic[StateT, DepsT, ResultT]):
         node_timeout: float | None = None,
         description: str = "",
     ) -> None:
-        if node_timeout is not None and not node_timeout > 0:
-            raise ValueError(f"Flow({name!r}, node_timeout={node_timeout!r}): give seconds above zero, or None")
+        if not isinstance(name, str):
+            raise TypeError(f"Flow({name!r}): the name is a text")
+        check_seconds(f"Flow({name!r}, node_timeout={node_timeout!r})", node_timeout)
+        for key, target in (("on_error", on_error), ("finish", finish)):
+            if target is not None:
+                reference(target, f"Flow({name!r}, {key}=)")
         options = FlowOptions(on_error, finish, reserve or Reserve(), node_timeout, description)
         self._make(name, rows, options)
 

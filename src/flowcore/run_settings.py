@@ -42,6 +42,7 @@ class RunSettings:
 
     def __post_init__(self) -> None:
         _check_kind("budget", self.budget, Budget)
+        _check_kind("run_id", self.run_id, str)
         _check_kind("deadline", self.deadline, datetime)
         if self.deadline is not None and self.deadline.tzinfo is None:
             raise ValueError("deadline has no time zone: give an aware datetime, such as datetime.now(UTC) + ...")

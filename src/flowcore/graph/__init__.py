@@ -6,7 +6,7 @@ from .definition import Definition
 from .each import Each, ItemFailure, Unfinished
 from .export import plan_data, plan_graph, plan_signature
 from .function import Function
-from .node import ErrorRoute, Node, NodeDecorator, Route, node
+from .node import ErrorRoute, Node, NodeDecorator, Route, check_seconds, node, reference
 from .parallel import Join, Parallel, parallel
 from .plan import Edge, EdgeKind, Plan, PlanNode
 from .problems import PROBLEMS, ProblemKind
@@ -36,6 +36,7 @@ __all__ = [
     "Unfinished",
     "build_plan",
     "check_plan",
+    "check_seconds",
     "node",
     "parallel",
     "parameter_names",
@@ -43,5 +44,6 @@ __all__ = [
     "plan_graph",
     "plan_signature",
     "read_hints",
+    "reference",
     "signature_of_outcome",
 ]

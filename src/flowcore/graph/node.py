@@ -15,7 +15,7 @@ from .definition import Definition
 from .function import Function, is_async
 from .signature import callers_names, read_signature
 
-__all__ = ["UNSET", "ErrorRoute", "Node", "NodeDecorator", "Route", "Unset", "node"]
+__all__ = ["UNSET", "ErrorRoute", "Node", "NodeDecorator", "Route", "Unset", "check_seconds", "node", "reference"]
 
 
 class Unset(Enum):
@@ -79,10 +79,10 @@ class Node(Generic[StateT, DepsT, LabelT, ResultT]):
         if isinstance(target, Mapping):
             if wrong := [label for label in target if not isinstance(label, str)]:
                 raise TypeError(f"{self.id}.to(): the label {wrong[0]!r} is no text")
-            found += [Route(label, _node(other, self.id)) for label, other in target.items()]
+            found += [Route(label, reference(other, self.id)) for label, other in target.items()]
         elif target is not None:
-            found.append(Route(None, _node(target, self.id)))
-        found += [Route(label, _node(other, self.id)) for label, other in labels.items()]
+            found.append(Route(None, reference(target, self.id)))
+        found += [Route(label, reference(other, self.id)) for label, other in labels.items()]
         if not found:
             raise TypeError(f"{self.id}.to(): name a target, or targets by label")
         return self._with(routes=(*self.routes, *found))
@@ -98,12 +98,12 @@ class Node(Generic[StateT, DepsT, LabelT, ResultT]):
         for kind in types:
             if not is_error_type(kind):
                 raise TypeError(f"{self.id}.on_error(): {kind!r} is no subclass of Exception")
-        route = ErrorRoute(types, None if target is None else _node(target, self.id))
+        route = ErrorRoute(types, None if target is None else reference(target, self.id))
         return self._with(errors=(*self.errors, route))
 
     def over_limit(self, target: Node[StateT, Any, Any, Any], /) -> Node[StateT, DepsT, LabelT, ResultT]:
         """Go to `target`, instead of failing, when `max_visits` is used up."""
-        return self._with(limit=_node(target, self.id))
+        return self._with(limit=reference(target, self.id))
 
     def using(
         self,
@@ -116,10 +116,14 @@ class Node(Generic[StateT, DepsT, LabelT, ResultT]):
 
         Raises `ValueError` for a timeout that is not above zero or a negative number of visits.
         """
-        if isinstance(timeout, int | float) and not timeout > 0:
-            raise ValueError(f"{self.id}.using(timeout={timeout!r}): give seconds above zero, or None")
+        if timeout is not UNSET:
+            check_seconds(f"{self.id}.using(timeout={timeout!r})", timeout)
+        if max_visits is not None and type(max_visits) is not int:
+            raise TypeError(f"{self.id}.using(max_visits={max_visits!r}): give a whole number")
         if max_visits is not None and max_visits < 0:
             raise ValueError(f"{self.id}.using(max_visits={max_visits!r}): give zero or more")
+        if not isinstance(retry, Retry | None):
+            raise TypeError(f"{self.id}.using(retry={retry!r}): give a Retry(...)")
         return self._with(
             timeout=self.timeout if timeout is UNSET else timeout,
             retry=self.retry if retry is None else retry,
@@ -128,6 +132,8 @@ class Node(Generic[StateT, DepsT, LabelT, ResultT]):
 
     def named(self, id: str, /) -> Node[StateT, DepsT, LabelT, ResultT]:
         """Return the node under another id: one function may stand in a flow more than once."""
+        if not isinstance(id, str):
+            raise TypeError(f"{self.id}.named({id!r}): give a text")
         return self._with(id=id)
 
     def with_definitions(self, swap: Mapping[str, Definition]) -> Node[StateT, DepsT, LabelT, ResultT]:
@@ -244,7 +250,18 @@ def _make(
     return Node(Function(fn, starts_round, effects, writes, description, signature, is_async(fn)), name)
 
 
-def _node(value: Any, where: str) -> Node[Any, Any, Any, Any]:
+def check_seconds(where: str, seconds: object) -> None:
+    """Return if `seconds` can be a timeout: a number above zero, or None. Raises `TypeError` or `ValueError`."""
+    if seconds is None:
+        return
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+        raise TypeError(f"{where}: give a number of seconds, or None")
+    if not seconds > 0:
+        raise ValueError(f"{where}: give seconds above zero, or None")
+
+
+def reference(value: Any, where: str) -> Node[Any, Any, Any, Any]:
+    """Return what is meant as a node. Raises `TypeError` that names the place if it is none."""
     if not isinstance(value, Node):
         raise TypeError(f"{where}: {value!r} is no node: decorate the function with @node")
     return value
