@@ -36,7 +36,7 @@ from .run import Run
 from .run_settings import RunOptions, RunSettings
 from .runtime import GRACE, Observer
 from .scope import Budget, Reserve
-from .types import DepsT, LabelT, ResultT, StateT
+from .types import DepsT, LabelT, ResultT, StateT, is_a
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -84,7 +84,7 @@ class Flow(Generic[StateT, DepsT, ResultT]):
         node_timeout: float | None = None,
         description: str = "",
     ) -> None:
-        if not isinstance(name, str):
+        if not is_a(name, str):
             raise TypeError(f"Flow({name!r}): the name is a text")
         check_seconds(f"Flow({name!r}, node_timeout={node_timeout!r})", node_timeout)
         for key, target in (("on_error", on_error), ("finish", finish)):

@@ -19,6 +19,7 @@ __all__ = [
     "StateT",
     "adapter_of",
     "as_class",
+    "is_a",
     "is_assignable",
     "is_error_type",
     "is_open",
@@ -116,6 +117,11 @@ def union_members(hint: Any) -> tuple[Any, ...]:
     """Return the members of a union, or the annotation alone."""
     hint = _bare(hint)
     return _members(hint) or (hint,)
+
+
+def is_a(value: object, kind: type) -> bool:
+    """Return whether a value given by a user is what its annotation asks for."""
+    return isinstance(value, kind)
 
 
 def is_error_type(kind: object) -> bool:

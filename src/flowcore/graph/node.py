@@ -10,7 +10,7 @@ from typing import Any, Final, Generic, Literal, Protocol, overload
 from ..outcome import Outcome
 from ..retry import Retry
 from ..step import Step
-from ..types import DepsT, LabelT, ResultT, StateT, is_error_type
+from ..types import DepsT, LabelT, ResultT, StateT, is_a, is_error_type
 from .definition import Definition
 from .function import Function, is_async
 from .signature import callers_names, read_signature
@@ -122,7 +122,7 @@ class Node(Generic[StateT, DepsT, LabelT, ResultT]):
             raise TypeError(f"{self.id}.using(max_visits={max_visits!r}): give a whole number")
         if max_visits is not None and max_visits < 0:
             raise ValueError(f"{self.id}.using(max_visits={max_visits!r}): give zero or more")
-        if not isinstance(retry, Retry | None):
+        if retry is not None and not is_a(retry, Retry):
             raise TypeError(f"{self.id}.using(retry={retry!r}): give a Retry(...)")
         return self._with(
             timeout=self.timeout if timeout is UNSET else timeout,
@@ -132,7 +132,7 @@ class Node(Generic[StateT, DepsT, LabelT, ResultT]):
 
     def named(self, id: str, /) -> Node[StateT, DepsT, LabelT, ResultT]:
         """Return the node under another id: one function may stand in a flow more than once."""
-        if not isinstance(id, str):
+        if not is_a(id, str):
             raise TypeError(f"{self.id}.named({id!r}): give a text")
         return self._with(id=id)
 
