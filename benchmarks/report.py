@@ -42,8 +42,7 @@ def line(figure: Figure) -> str:
     head = f"{workload.title:<40}{workload.size:>8}  {figure.side.removesuffix('_side'):<21}"
     if figure.error:
         return f"{head}{figure.error}"
-    ratio = f"{figure.ratio:.1f}" if figure.base else "-"
-    return f"{head}{_number(figure.cost):>12}{_number(figure.base):>12}{ratio:>9}  {workload.unit}"
+    return f"{head}{_number(figure.cost):>12}{_number(figure.base):>12}{_ratio(figure):>9}  {workload.unit}"
 
 
 def markdown(figures: Sequence[Figure]) -> str:
@@ -56,7 +55,7 @@ def markdown(figures: Sequence[Figure]) -> str:
         theirs = {one.side: one for one in figures if one.workload == ours.workload}
         workload = ours.workload
         cells = [workload.title, f"{workload.size:,}", workload.unit, _number(ours.cost), _number(ours.base)]
-        cells.append(f"{ours.ratio:.1f}" if ours.base else "-")
+        cells.append(_ratio(ours))
         cells += [_number(theirs[name].cost) if name in theirs and theirs[name].pairs else "" for name in peers]
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)
@@ -73,6 +72,11 @@ def as_data(figures: Sequence[Figure], versions: dict[str, str]) -> dict[str, An
         for one in figures
     ]  # fmt: skip
     return {"machine": machine(versions), "figures": found}
+
+
+def _ratio(figure: Figure) -> str:
+    """Return the ratio; there is none where the floor holds next to nothing."""
+    return f"{figure.ratio:.1f}" if figure.base and figure.workload.op != "memory" else "-"
 
 
 def _number(value: float) -> str:

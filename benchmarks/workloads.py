@@ -39,19 +39,19 @@ class Workload:
     @property
     def scale(self) -> float:
         """By what a run's seconds, or bytes, are multiplied."""
-        return {"us": 1e6, "ms": 1e3, "B": 1.0, "KB": 1e-3}[self.unit.partition(" ")[0]] / self.units
+        return {"µs": 1e6, "ms": 1e3, "B": 1.0, "KB": 1e-3}[self.unit.partition(" ")[0]] / self.units
 
 
 def _loops() -> Iterator[Workload]:
     for size in (100, 1_000, 10_000, 100_000):
         runs = max(1, 20_000 // size)
-        loop = Workload("loop", "loop of two nodes", "us a visit", "loop", size, size, runs)
+        loop = Workload("loop", "loop of two nodes", "µs a visit", "loop", size, size, runs)
         yield replace(loop, peers=size <= 1_000)
         yield replace(loop, title="the same, pydantic state", work="loop_model", peers=False)
 
 
 def _side_by_side() -> Iterator[Workload]:
-    for group, unit in (("branches", "us a branch"), ("items", "us an item")):
+    for group, unit in (("branches", "µs a branch"), ("items", "µs an item")):
         fan = Workload(group, f"{group} side by side", unit, group, 100, 100, 50)
         yield replace(fan, peers=group == "branches")
         yield replace(fan, title=f"{fan.title}, trio", work=f"{group}_trio", loop="trio", peers=False)
@@ -72,7 +72,7 @@ _MORE = {
 
 def _prices() -> Iterator[Workload]:
     size = 1_000
-    circle = Workload("prices", "a plain visit", "us a visit", "plain", size, size, 5, side="prices", peers=False)
+    circle = Workload("prices", "a plain visit", "µs a visit", "plain", size, size, 5, side="prices", peers=False)
     yield circle
     circle = replace(circle, against="prices", base="plain")
     for work, title in _MORE.items():
@@ -81,10 +81,10 @@ def _prices() -> Iterator[Workload]:
 
 
 def _all() -> Iterator[Workload]:
-    yield Workload("chain", "chain of 50 nodes", "us a visit", "chain", 50, 50, 200)
+    yield Workload("chain", "chain of 50 nodes", "µs a visit", "chain", 50, 50, 200)
     yield from _loops()
     yield from _side_by_side()
-    yield Workload("subflows", "sub-flows of 4 nodes", "us a visit", "subflows", 20, 80, 50, 4, peers=False)
+    yield Workload("subflows", "sub-flows of 4 nodes", "µs a visit", "subflows", 20, 80, 50, 4, peers=False)
     for size in (1_000, 5_000, 20_000):
         yield Workload("build", "declare and check", "ms", "build", size, 1, 1, peers=size <= 5_000)
     yield Workload("many", "runs at once, 10 nodes of 1 ms", "ms", "many", 1_000, 1, 1, 10, op="wall")
@@ -92,7 +92,7 @@ def _all() -> Iterator[Workload]:
     loop = Workload("memory", "trace and all else, loop", "B a visit", "loop", 10_000, 10_000, 1, op="memory")
     yield replace(loop, peers=False)
     yield Workload("memory", "runs at once, 10 nodes", "KB a run", "many", 1_000, 1_000, 1, 10, op="memory")
-    log = Workload("log", "Log of 100,000, against an empty one", "us a visit", "log", 1_000, 1_000, 10)
+    log = Workload("log", "Log of 100,000, against an empty one", "µs a visit", "log", 1_000, 1_000, 10)
     yield replace(log, against="ours", base="log_empty", peers=False)
     yield from _prices()
 

@@ -64,7 +64,7 @@ async def test_the_harness_gets_the_right_results() -> None:
 
 @pytest.fixture
 def tiny() -> Workload:
-    return Workload("loop", "loop of two nodes", "us a visit", "loop", TINY, TINY, 1)
+    return Workload("loop", "loop of two nodes", "µs a visit", "loop", TINY, TINY, 1)
 
 
 def test_a_figure_is_measured_and_reported_in_pairs(tiny: Workload) -> None:
@@ -79,7 +79,7 @@ def test_a_figure_is_measured_and_reported_in_pairs(tiny: Workload) -> None:
     assert line(ours).split()[:6] == ["loop", "of", "two", "nodes", "4", "ours"]
     assert broken.error == "the worker died"
     assert line(broken).endswith("the worker died")
-    assert "| loop of two nodes | 4 | us a visit |" in markdown(figures)
+    assert "| loop of two nodes | 4 | µs a visit |" in markdown(figures)
     assert len(json.loads(json.dumps(as_data(figures, {})))["figures"][0]["samples"]) == 2
 
 
