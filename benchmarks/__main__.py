@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.measure import Figure, Side, measure
+from benchmarks.plot import plot
 from benchmarks.report import as_data, line, machine, markdown, titles
 from benchmarks.workloads import GROUPS, workloads
 
@@ -47,6 +48,9 @@ def options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="two rounds, without the longest sizes")
     parser.add_argument("--rounds", type=int, help="samples of each (7, or 2 with --quick)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every sample to FILE")
+    parser.add_argument(
+        "--plot", type=Path, metavar="FILE", help="draw the cost of a visit against length, as SVG"
+    )
     parser.add_argument("--markdown", action="store_true", help="print a table for a page at the end")
     parser.add_argument(
         "--peer", action="append", default=[], metavar="NAME=PYTHON", help="the Python that has a peer installed"
@@ -58,6 +62,8 @@ def options(arguments: list[str] | None = None) -> argparse.Namespace:
     pairs = [text.partition("=")[::2] for text in chosen.peer]
     if wrong := [name for name, python in pairs if name not in PEERS or not python]:
         parser.error(f"--peer {wrong[0]}: give NAME=PYTHON, a name from {', '.join(PEERS)}")
+    if chosen.plot and chosen.only and "loop" not in chosen.only:
+        parser.error("--plot: the plot shows the loops: add loop to --only")
     chosen.peer = dict(pairs)
     return chosen
 
@@ -80,6 +86,8 @@ def main() -> None:
         side.close()
     if chosen.markdown:
         print(f"\n{markdown(figures)}")
+    if chosen.plot:
+        chosen.plot.write_text(plot(as_data(figures, known)))
     if chosen.json:
         chosen.json.write_text(json.dumps(as_data(figures, known), indent=1))
 

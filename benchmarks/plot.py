@@ -1,12 +1,9 @@
-"""`python -m benchmarks.plot FILE.json PICTURE.svg`: what a visit costs against the length of the loop."""
+"""The plot: what a visit costs against the length of the loop."""
 
 from __future__ import annotations
 
-import json
 import math
-import sys
 from html import escape
-from pathlib import Path
 from typing import Any
 
 __all__ = ["plot"]
@@ -21,7 +18,7 @@ _STYLE = (
 
 
 def plot(measured: dict[str, Any]) -> str:
-    """Return the picture of the loops in what `--json` wrote."""
+    """Return the picture, as SVG, of the loops in what the report gives as data."""
     loops = [one for one in measured["figures"] if one["group"] == "loop" and one["side"] == "ours"]
     lines = {
         title: [one for one in loops if one["title"] == title]
@@ -58,7 +55,3 @@ def plot(measured: dict[str, Any]) -> str:
 
 def _text(x: float, y: float, words: str, kind: str = "", anchor: str = "start") -> str:
     return f'<text x="{x}" y="{y}" text-anchor="{anchor}" class="{kind}">{escape(words)}</text>'
-
-
-if __name__ == "__main__":
-    Path(sys.argv[2]).write_text(plot(json.loads(Path(sys.argv[1]).read_text())))

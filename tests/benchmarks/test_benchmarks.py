@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from benchmarks import __main__ as command
@@ -106,6 +105,7 @@ def test_groups_and_sizes_can_be_chosen() -> None:
     ("arguments", "said"),
     [
         (["--only", "chains"], "--only chains: choose from chain, loop"),
+        (["--only", "chain", "--plot", "x.svg"], "--plot: the plot shows the loops"),
         (["--peer", "burr"], "--peer burr: give NAME=PYTHON, a name from langgraph"),
         (["--peer", "other=python"], "--peer other: give NAME=PYTHON"),
     ],
@@ -126,7 +126,7 @@ def test_a_missing_peer_is_one_line(capsys: pytest.CaptureFixture[str], monkeypa
     assert command.sides({"burr": sys.executable})["burr_side"].python == sys.executable
 
 
-def test_the_plot_shows_every_point(tmp_path: Path) -> None:
+def test_the_plot_shows_every_point() -> None:
     figures = [
         {"group": "loop", "title": title, "side": "ours", "size": size, "cost": cost}
         for title, cost in (("loop of two nodes", 5.0), ("the same, pydantic state", 8.0))
