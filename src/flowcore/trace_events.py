@@ -35,22 +35,22 @@ def end_events(record: VisitRecord) -> Iterator[Told]:
     """Yield what the end of a visit tells; the last one has the record's last seq."""
     where, at = (record.frame, record.node, record.number), record.ended
     visited = record.kind != "over_limit"
-    seq = record.last_seq - (bool(record.patch) + visited + bool(record.target)) + 1
+    seq = record.last_seq - (bool(record.patch) + visited + bool(record.way.target)) + 1
     if record.patch:
         yield StatePatched, seq, where, at, {"patch": snapshot(record.patch)}
         seq += 1
     if record.failure is not None:
         yield NodeFailed, seq, where, at, {"failure": record.failure}
     elif visited:
-        yield NodeFinished, seq, where, at, {"attempts": record.attempts}
-    if record.target:
-        values = {"route": record.kind, "label": record.label, "target": record.target}
+        yield NodeFinished, seq, where, at, {"attempts": record.told.attempts}
+    if record.way.target:
+        values = {"route": record.kind, "label": record.way.label, "target": record.way.target}
         yield (
             RouteTaken,
             seq + visited,
             where,
             at,
-            {**values, "why": record.why, "alternatives": record.alternatives},
+            {**values, "why": record.told.why, "alternatives": record.way.alternatives},
         )
 
 

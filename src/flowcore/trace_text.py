@@ -26,6 +26,8 @@ __all__ = ["ValuePrinter", "trace_text"]
 _LONGEST = 200
 _BREAKS = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 """Everything that ends a line."""
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+"""What a terminal obeys, and everything that ends a line."""
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -76,19 +78,17 @@ def _visit_lines(
     marks = []
     if record.failure is not None:
         marks.append("unfinished" if record.kind == "unfinished" else "failed")
-    if record.attempts > 1:
-        marks.append(f"{record.attempts} attempts")
+    if record.told.attempts > 1:
+        marks.append(f"{record.told.attempts} attempts")
     lines = [f"{indent}{name}" + (f"  [{', '.join(marks)}]" if marks else "")]
     if record.inner is not None:
         lines += _walk_lines(record.inner, inside, printer, f"{indent}  ")
         for side in record.inner.children:
             lines += _side_lines(side, inside, printer, f"{indent}  ")
-    lines += [f"{indent}  retried after {printer.failure(failure)}" for failure in record.retried]
+    lines += [f"{indent}  retried after {printer.failure(failure)}" for failure in record.told.retried]
     if record.failure is not None:
         lines.append(f"{indent}  error {printer.failure(record.failure)}")
-    lines += [
-        f"{indent}  + {_change(field, value, printer)}" for field, value in sorted((record.patch or {}).items())
-    ]
+    lines += [f"{indent}  + {_change(field, value, printer)}" for field, value in sorted(record.patch.items())]
     if (way := _way(record, printer)) is not None:
         lines.append(f"{indent}  -> {way}")
     return lines
@@ -117,16 +117,18 @@ def _side_lines(
 def _way(record: VisitRecord, printer: ValuePrinter) -> str | None:
     if record.kind == "complete":
         return "end"
-    if not record.target:
+    if not record.way.target:
         return None
-    reasons = [f"error {record.label}"] if record.kind == "error" else []
+    reasons = [f"error {record.way.label}"] if record.kind == "error" else []
     if record.kind == "over_limit":
         reasons.append("over limit")
     if record.kind == "label":
-        reasons.append(_escaped(record.label))
-    if record.why:
-        reasons.append(", ".join(f"{_escaped(key)} = {printer.text(record.why[key])}" for key in record.why))
-    return f"{record.target}  ({': '.join(reasons)})" if reasons else record.target
+        reasons.append(_escaped(record.way.label))
+    if record.told.why:
+        reasons.append(
+            ", ".join(f"{_escaped(key)} = {printer.text(record.told.why[key])}" for key in record.told.why)
+        )
+    return f"{record.way.target}  ({': '.join(reasons)})" if reasons else record.way.target
 
 
 class ValuePrinter:
@@ -138,7 +140,7 @@ class ValuePrinter:
 
     def failure(self, failure: Failure) -> str:
         """Return a failure as one line."""
-        message = _shortened(_stable(_BREAKS.sub(" ", failure.message)))
+        message = _shortened(_escaped(_stable(_BREAKS.sub(" ", failure.message))))
         return f"{failure.type}: {message}" if message else failure.type
 
     def text(self, value: Any) -> str:
@@ -185,7 +187,7 @@ class ValuePrinter:
             shown = repr(value)
         except Exception:  # a value that cannot be shown must not hide the rest
             shown = f"<{type_name(type(value))}>"
-        return _shortened(_stable(_BREAKS.sub(" ", shown)))
+        return _shortened(_escaped(_stable(_BREAKS.sub(" ", shown))))
 
     def _fields(self, cls: type, values: Mapping[str, Any]) -> str:
         return f"{type_name(cls)}({', '.join(f'{name}={self.text(value)}' for name, value in values.items())})"
@@ -197,8 +199,8 @@ def _quoted(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return the text with everything that ends a line written as an escape."""
-    return _BREAKS.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+    """Return the text with control characters, and everything that ends a line, written as escapes."""
+    return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def _stable(text: str) -> str:

@@ -12,7 +12,7 @@ from .frame import Frame
 from .scope import Usage
 from .state import snapshot
 
-__all__ = ["Ending", "Note", "RouteKind", "Visit", "VisitRecord", "Where", "path_of", "visit_of"]
+__all__ = ["Ending", "Note", "Rare", "RouteKind", "Visit", "VisitRecord", "Way", "Where", "path_of", "visit_of"]
 
 RouteKind = Literal["next", "label", "error", "over_limit", "complete", "join", "failed", "unfinished"]
 
@@ -26,31 +26,77 @@ def path_of(where: Where) -> str:
     return where if isinstance(where, str) else where[0].path_of(where[1], where[2])
 
 
+class Way(NamedTuple):
+    """How a visit was left. The ways that a flow declares are made once, with its plan."""
+
+    kind: RouteKind
+    label: str = ""
+    target: str = ""
+    alternatives: tuple[str, ...] = ()
+
+
+class Rare(NamedTuple):
+    """What most visits have nothing of."""
+
+    inner: Frame | None = None
+    attempts: int = 1
+    why: Mapping[str, Any] | None = None
+    value: Any = None
+    failure: Failure | None = None
+    retried: tuple[Failure, ...] = ()
+
+
+_USUAL = Rare()
+
+
 class VisitRecord(NamedTuple):
-    """A visit as it is kept: what `Visit` is made from."""
+    """A visit as it is kept, small: what `Visit` is made from."""
 
     frame: Frame
     node: str
     number: int
     charged: bool
-    inner: Frame | None
     round: int
     walk_round: int
-    attempts: int
-    kind: RouteKind
-    label: str
-    target: str
-    why: Mapping[str, Any] | None
-    alternatives: tuple[str, ...]
-    patch: Mapping[str, Any] | None
-    value: Any
-    failure: Failure | None
-    retried: tuple[Failure, ...]
+    way: Way
+    rare: Rare | None
+    names: tuple[str, ...]
+    written: tuple[Any, ...]
     started: float
     ended: float
     first_seq: int
-    last_seq: int
+    span: int
     counters: tuple[float, ...]
+
+    @property
+    def kind(self) -> RouteKind:
+        """By which kind of route it was left."""
+        return self.way.kind
+
+    @property
+    def told(self) -> Rare:
+        """What is rarely there, or that it is not."""
+        return self.rare or _USUAL
+
+    @property
+    def failure(self) -> Failure | None:
+        """How it failed, if it did."""
+        return self.told.failure
+
+    @property
+    def inner(self) -> Frame | None:
+        """The walk inside it, if it is a composite."""
+        return self.told.inner
+
+    @property
+    def patch(self) -> dict[str, Any]:
+        """The fields that it changed."""
+        return dict(zip(self.names, self.written, strict=True))
+
+    @property
+    def last_seq(self) -> int:
+        """The number of the last event that tells of it."""
+        return self.first_seq + self.span
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +153,14 @@ def visit_of(record: VisitRecord) -> Visit:
         node=record.node,
         number=record.number,
         round=record.round,
-        attempts=record.attempts,
+        attempts=record.told.attempts,
         kind=record.kind,
-        label=record.label,
-        target=record.target,
-        why=record.why,
-        patch=snapshot(record.patch or {}),
+        label=record.way.label,
+        target=record.way.target,
+        why=record.told.why,
+        patch=snapshot(record.patch),
         failure=record.failure,
-        retried=record.retried,
+        retried=record.told.retried,
         started=record.started,
         ended=record.ended,
         budget=Usage.of(record.counters),

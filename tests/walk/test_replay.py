@@ -197,6 +197,6 @@ def test_a_walk_commits_before_it_goes_on_and_asks_nothing_after_its_end() -> No
         for name, *arguments in walked.commands:
             if name == "begin":
                 open_visits.append((arguments[0]["path"], *arguments[1:]))
-            elif name == "commit" and arguments[0][4][1] is not None and arguments[0][6] != "over_limit":
+            elif name == "commit" and arguments[0][4][1] is not None and arguments[0][6][1] != "over_limit":
                 left = arguments[0]
                 assert open_visits.pop() == (left[1]["path"], left[2], left[3])

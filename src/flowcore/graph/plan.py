@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 from ..retry import Retry
 from ..scope import Reserve
 from ..types import as_class
+from ..visit import Way
 from .definition import Definition
 from .signature import Signature
 
@@ -36,7 +37,6 @@ class PlanNode:
     """One node of a plan, with its routes as objects. Not changed once its flow is constructed."""
 
     __slots__ = (
-        "alternatives",
         "completes",
         "default_error",
         "definition",
@@ -56,6 +56,8 @@ class PlanNode:
         "signature",
         "starts_round",
         "timeout",
+        "way",
+        "ways",
     )
 
     def __init__(self, id: str, index: int, definition: Definition, signature: Signature) -> None:
@@ -71,7 +73,8 @@ class PlanNode:
         self.passable = definition.passable
         self.next: PlanNode | None = None
         self.labels: dict[str, PlanNode] = {}
-        self.alternatives: dict[str, tuple[str, ...]] = {}
+        self.way = Way("join")
+        self.ways: dict[str, tuple[PlanNode, Way]] = {}
         self.errors: tuple[tuple[tuple[type[Exception], ...], PlanNode | None], ...] = ()
         self.default_error: PlanNode | None = None
         self.over_limit: PlanNode | None = None
@@ -94,6 +97,14 @@ class PlanNode:
             if not kinds or isinstance(error, kinds):
                 return target
         return self.default_error
+
+    def settle_ways(self) -> None:
+        """Make what a visit keeps of the route that it was left by, once for all visits."""
+        if self.next is not None:
+            self.way = Way("next", "", self.next.id)
+        for label, target in self.labels.items():
+            others = tuple(other for other in self.labels if other != label)
+            self.ways[label] = (target, Way("label", label, target.id, others))
 
     def edges(self) -> Iterator[Edge]:
         """Yield every declared route, in the order of the row."""
@@ -163,9 +174,7 @@ class Plan:
         )
 
         for item in nodes.values():
-            item.alternatives = {
-                label: tuple(other for other in item.labels if other != label) for label in item.labels
-            }
+            item.settle_ways()
         self.wanted_deps: tuple[tuple[str, type], ...] = tuple(_wanted_deps(self))
 
     @property

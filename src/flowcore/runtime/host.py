@@ -12,7 +12,7 @@ from ..graph import PlanNode
 from ..outcome import Complete, Continue
 from ..scope import Budget, Reserve, Scope
 from ..state import Shape, Values
-from ..visit import RouteKind
+from ..visit import Way
 
 __all__ = ["Arrival", "Done", "Ended", "Host", "Left", "Opened", "Place", "WalkStopped"]
 
@@ -123,11 +123,8 @@ class Left(NamedTuple):
     number: int
     opened: Opened
     done: Done
-    kind: RouteKind
-    label: str = ""
-    target: str = ""
+    way: Way
     why: Mapping[str, Any] | None = None
-    alternatives: tuple[str, ...] = ()
 
 
 class Host(Protocol):

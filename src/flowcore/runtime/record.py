@@ -12,17 +12,19 @@ from ..errors import BudgetExhausted, Failure
 from ..events import ArtifactAdded, BudgetSpent, BudgetWarned, Custom, Event, NodeRetrying, RouteTaken
 from ..frame import Frame
 from ..graph import PlanNode
+from ..outcome import Complete
 from ..scope import Scope
 from ..scope.budget import COUNTED
 from ..state import snapshot
 from ..trace import Trace
 from ..trace_events import OpenVisit, Told, begin_events, end_events
-from ..visit import Note, VisitRecord, Where, path_of
+from ..visit import Note, Rare, VisitRecord, Way, Where, path_of
 from .host import Done, Left, Opened, Place
 
 __all__ = ["Recorder"]
 
 _WARN_AT = 0.8
+_UNFINISHED = Way("unfinished")
 Listener = Callable[[Event], None]
 
 
@@ -43,6 +45,7 @@ class Recorder:
         self._counters = scope.counters
         self._version = scope.version
         self._exhausted: set[tuple[str, int]] = set()
+        self._names: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._open: dict[tuple[Frame, str, int], Opened] = {}
         names = (*COUNTED, "seconds")
         self._unwarned = [(name, limit) for name in names if (limit := getattr(scope.budget, name))]
@@ -91,18 +94,19 @@ class Recorder:
         """Note the end of a visit, and add it to the trace."""
         if self.closed:
             return
-        frame, done, opened = left.frame, left.done, left.opened
+        frame, done, opened, way = left.frame, left.done, left.opened, left.way
         self._open.pop((frame, left.node, left.number), None)
-        self.seq += (left.kind != "over_limit") + bool(done.patch) + bool(left.target)
+        patch = done.patch
+        self.seq += (way.kind != "over_limit") + bool(patch) + bool(way.target)
         if self._version != self._scope.version:
             self._version = self._scope.version
             self._counters = self._scope.counters
-        value = getattr(done.outcome, "value", None) if left.kind == "complete" else None
-        why = left.why and snapshot(left.why)
+        names = tuple(patch or ())
+        written = tuple(patch.values()) if patch else ()
+        names = self._names.setdefault(names, names)
         record = VisitRecord._make((
-            frame, left.node, left.number, opened.charged, done.inner, opened.round, frame.rounds,
-            done.attempts, left.kind, left.label, left.target, why, left.alternatives, done.patch, value,
-            done.failure, done.retried, opened.at, self._monotonic() - self.began, opened.seq, self.seq,
+            frame, left.node, left.number, opened.charged, opened.round, frame.rounds, way, _rare(left),
+            names, written, opened.at, self._monotonic() - self.began, opened.seq, self.seq - opened.seq,
             self._counters,
         ))  # fmt: skip
         self.trace.records.append(record)
@@ -123,7 +127,7 @@ class Recorder:
             _note_inner(inner, frame)
             paths.append(frame.path_of(node, number))
             done = Done(None, None, None, replace(failure, path=paths[-1]), inner=inside)
-            self.finish(Left(frame, node, number, opened, done, "unfinished"))
+            self.finish(Left(frame, node, number, opened, done, _UNFINISHED))
         return tuple(paths)
 
     def leaves(self, within: Frame) -> tuple[str, ...]:
@@ -175,6 +179,16 @@ class Recorder:
             )
             for listener in tuple(self.listeners):
                 listener(made)
+
+
+def _rare(left: Left) -> Rare | None:
+    """Return what most visits have nothing of, or None."""
+    done, completes = left.done, left.way.kind == "complete"
+    usual = done.inner is None and done.attempts == 1 and left.why is None and done.failure is None
+    if usual and not completes:
+        return None
+    value = done.outcome.value if completes and isinstance(done.outcome, Complete) else None
+    return Rare(done.inner, done.attempts, left.why and snapshot(left.why), value, done.failure, done.retried)
 
 
 def _note_inner(inner: dict[tuple[int, str, int], Frame], frame: Frame) -> None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any
 
 from ..errors import BudgetExhausted, NodeTimeout
 from ..graph import Plan, PlanNode
 from ..outcome import Complete, Continue
 from ..state import Values
+from ..visit import Way
 from .composites import composite
 from .host import Arrival, Done, Ended, Host, Left, Opened, Place
 
@@ -21,6 +21,8 @@ __all__ = ["Walk"]
 
 _NOT_VISITED = Done(None, attempts=0)
 _ORDINARY = Arrival()
+_COMPLETE = Way("complete")
+_FAILED = Way("failed")
 
 
 class Walk:
@@ -73,7 +75,8 @@ class Walk:
                 failure = host.exhausted(frame.path_of(item.id, number), error)
                 return Ended(None, values, error, failure, routable=False)
             if over is not None:
-                left = Left(frame, item.id, number, host.passed_by(), _NOT_VISITED, "over_limit", target=over.id)
+                way = Way("over_limit", "", over.id)
+                left = Left(frame, item.id, number, host.passed_by(), _NOT_VISITED, way)
                 if (waiting := host.commit(left)) is not None:
                     await waiting
                 item, arrival = over, _ORDINARY
@@ -116,20 +119,15 @@ class Walk:
     def _route(self, item: PlanNode, number: int, opened: Opened, done: Done) -> tuple[Left, PlanNode | None]:
         """Decide where the walk goes on; None says that it ends here."""
         frame, outcome = self.place.frame, done.outcome
-        if type(outcome) is Complete:
-            return Left(frame, item.id, number, opened, done, "complete"), None
+        why, following, way = None, None, _COMPLETE
         if type(outcome) is Continue:
-            label = outcome.label
-            following = item.next if label is None else item.labels[label]
-            if following is None:
-                return Left(frame, item.id, number, opened, done, "join"), None
-            if label is None:
-                way: tuple[Any, ...] = ("next", "", following.id, outcome.why, ())
+            why = outcome.why
+            if outcome.label is None:
+                following, way = item.next, item.way  # a branch has no next: it ends at its join
             else:
-                way = ("label", label, following.id, outcome.why, item.alternatives[label])
-            return Left._make((frame, item.id, number, opened, done, *way)), following
-        target = item.error_target(done.error) if done.routable and done.error is not None else None
-        if target is None:
-            return Left(frame, item.id, number, opened, done, "failed"), None
-        kind = done.failure.type if done.failure is not None else ""
-        return Left(frame, item.id, number, opened, done, "error", kind, target.id), target
+                following, way = item.ways[outcome.label]
+        elif outcome is None:
+            following = item.error_target(done.error) if done.routable and done.error is not None else None
+            kind = done.failure.type if done.failure is not None else ""
+            way = _FAILED if following is None else Way("error", kind, following.id)
+        return Left._make((frame, item.id, number, opened, done, way, why)), following
