@@ -30,11 +30,12 @@ class App(Generic[StateT, DepsT, ResultT]):
         flows: The flows for one kind of state. The first one is the one that runs; all are checked.
         state: Makes the state of a run from what a person typed. It may raise: then nothing runs.
         deps: Makes what the nodes get as `step.deps`. Called once for each command that runs something, before
-            its first run, in the event loop; not at all by commands that only look.
+            its first run and outside of the event loop; not at all by commands that only look.
         budget: The limits of each run; by default 25 rounds and nothing else.
         present: Makes the text for a person from the value that a run completed with. By default a text stands
-            as it is, and everything else as JSON.
-        line: Makes the line for programs from the id of a question and the value: data for JSON. By default
+            as it is, and everything else as JSON; on a terminal control characters stand as escapes.
+        line: Makes the line for programs from the id of a question and the value: data for JSON. It is called
+            only where its line is written. By default
             `{"id": id, "answers": [{"text": ..., "citations": [], "status": "answered"}]}`.
 
     Raises:

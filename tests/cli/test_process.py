@@ -106,3 +106,88 @@ def test_on_a_terminal_one_line_shows_node_and_round_and_is_gone_at_the_end(here
     assert "\r\x1b[Kround 2  deliver#1" in shown
     assert shown.endswith("\r\x1b[K")
     assert "\n" not in shown
+
+
+ENDS = [
+    (signal.SIGINT, 130, "interrupted"),
+    (signal.SIGTERM, 143, "terminated"),
+    (signal.SIGHUP, 129, "hung up"),
+]
+BUILDING = WAITING.replace("import anyio", "import anyio, time").replace(
+    "app = App(",
+    """
+def build() -> None:
+    print("building", flush=True)
+    time.sleep(60)
+
+app = App(deps=build, """,
+)
+
+
+@pytest.mark.parametrize(("asked", "code", "words"), ENDS)
+@pytest.mark.parametrize(("source", "sign"), [(WAITING, "waiting"), (BUILDING, "building")])
+def test_whatever_asks_the_command_to_end_leaves_nothing(
+    tmp_path: Path, asked: signal.Signals, code: int, words: str, source: str, sign: str
+) -> None:
+    (tmp_path / "app.py").write_text(source)
+    (tmp_path / "out").mkdir()
+    command = [FLOWCORE, "run", ".", "hello", "--out", "out"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == f"{sign}\n"
+    assert list((tmp_path / "out").iterdir())
+    process.send_signal(asked)
+    _, err = process.communicate(timeout=20)
+    assert (process.returncode, err) == (code, f"flowcore: {words}: nothing was written\n")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_request_that_is_ignored_from_the_beginning_stays_ignored(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(WAITING)
+    command = f"trap '' HUP INT; exec {FLOWCORE} run . hello"
+    process = subprocess.Popen(
+        ["sh", "-c", command], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "waiting\n"
+    process.send_signal(signal.SIGHUP)
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=20)
+    assert (process.returncode, err) == (143, "flowcore: terminated: nothing was written\n")
+
+
+def shell(command: str, here: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["bash", "-c", command], cwd=here, capture_output=True, text=True, timeout=30)
+
+
+@pytest.mark.parametrize("gone", ["2>&-", "2> /dev/full", "<&- 2>&-"])
+def test_without_standard_error_the_answer_is_there(here: Path, gone: str) -> None:
+    (here / "q.jsonl").write_text('{"id": "a", "question": "hello"}\n{"id": "b", "question": "burst"}\n')
+    one = shell(f"{FLOWCORE} run . hello {gone}", here)
+    assert (one.returncode, one.stdout[:6]) == (0, "HELLO\n")
+    many = shell(f"{FLOWCORE} run . --questions q.jsonl --out out {gone}", here)
+    assert (many.returncode, many.stdout[:16]) == (1, "a: hello\n\nHELLO\n")
+    assert len((here / "out" / "answers.jsonl").read_text().splitlines()) == 2
+    assert shell(f"{FLOWCORE} run nothing.py hello {gone}", here).returncode == 2
+
+
+CLOSED = "flowcore: standard output is closed; open it, or send it away with > /dev/null\n"
+FULL = "flowcore: standard output cannot be written: No space left on device; send it to another place\n"
+
+
+@pytest.mark.parametrize(("gone", "said"), [(">&-", CLOSED), ("> /dev/full", FULL), (">&- 2>&-", "")])
+@pytest.mark.parametrize(
+    "words", ["check .", "render .", "run . hello --out out", "run . hello --json", "--help", "run --help"]
+)
+def test_without_standard_output_one_line_says_so(here: Path, gone: str, said: str, words: str) -> None:
+    called = shell(f"{FLOWCORE} {words} {gone}", here)
+    assert (called.returncode, called.stderr) == (2, said)
+    assert [path.name for path in here.iterdir() if path.name != "__pycache__"] == ["app.py"]
+
+
+@pytest.mark.parametrize("target", [".", "app:app", "{here}/app.py"])
+def test_a_current_folder_that_is_gone_is_told_in_one_line(here: Path, target: str) -> None:
+    words = target.format(here=here)
+    called = shell(f"mkdir gone; cd gone; rmdir ../gone; {FLOWCORE} check {words}", here)
+    assert called.returncode == 2
+    assert called.stderr == "flowcore: the current folder is gone; go to one that is there, with cd\n"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -296,3 +298,200 @@ def test_deps_may_say_themselves_what_is_wrong(call: Call, here: Path) -> None:
 def test_the_text_may_stand_behind_an_option(call: Call, here: Path) -> None:
     called = call("run", ".", "--json", "hello")
     assert (called.code, json.loads(called.out)["value"]) == (0, "HELLO")
+
+
+def test_a_folder_where_a_file_belongs_is_told_before_anything_runs_and_nothing_is_written(
+    call: Call, here: Path
+) -> None:
+    (here / "out" / "trace.txt").mkdir(parents=True)
+    called = call("run", ".", "hello", "--out", "out")
+    assert (called.code, called.out) == (2, "")
+    assert called.err == (
+        "flowcore: out/trace.txt: cannot be written: there is a folder of this name; move it away,"
+        " or choose another place\n"
+    )
+    assert names(here / "out") == ["trace.txt"]
+
+
+def test_a_file_that_cannot_be_put_in_its_place_leaves_all_as_it_was(
+    call: Call, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert call("run", ".", "hello", "--out", "out").code == 0
+    before = {path.name: path.read_bytes() for path in (here / "out").iterdir()}
+    replace = os.replace
+
+    def refuse(source: Path, place: Path) -> None:
+        if place == Path("out/trace.json") and source.name == place.name:
+            raise PermissionError(1, "Operation not permitted")
+        replace(source, place)
+
+    monkeypatch.setattr("os.replace", refuse)
+    called = call("run", ".", "other", "--out", "out")
+    assert called.code == 2
+    assert called.err == (
+        "flowcore: out/trace.json: cannot be written: Operation not permitted; choose another place\n"
+    )
+    assert {path.name: path.read_bytes() for path in (here / "out").iterdir()} == before
+
+
+def test_a_folder_that_cannot_be_made_leaves_none_of_those_around_it(call: Call, here: Path) -> None:
+    called = call("run", ".", "hello", "--out", f"a/b/{'x' * 300}")
+    assert called.code == 2
+    assert "cannot be written: File name too long" in called.err
+    assert not (here / "a").exists()
+
+
+def test_what_a_killed_command_left_is_taken_away_and_what_a_living_one_works_with_is_not(
+    call: Call, here: Path
+) -> None:
+    (here / "out" / ".flowcore-dead").mkdir(parents=True)
+    handle = os.open(here / "out", os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_SH)  # as another command at work holds it
+    assert call("run", ".", "hello", "--out", "out").code == 0
+    assert names(here / "out") == [".flowcore-dead", *FILES]
+    os.close(handle)
+    assert call("run", ".", "hello", "--out", "out").code == 0
+    assert names(here / "out") == FILES
+
+
+def test_no_terminal_obeys_what_stands_in_an_answer_or_an_error(call: Call, here: Path) -> None:
+    text = (here / "app.py").read_text()
+    (here / "app.py").write_text(text.replace('"nothing there"', '"\\x1b[31mnothing"'))
+    (here / "q.jsonl").write_text(
+        '{"id": "a", "question": "x\\u001b[2Jy\\tz\\nnext"}\n{"id": "b", "question": "burst"}\n'
+    )
+    called = call("run", ".", "--questions", "q.jsonl", "--out", "out")
+    assert "\nX\\x1b[2JY\tZ\nNEXT\n" in called.out
+    assert "(no answer: draft#1: LookupError: \\x1b[31mnothing" in called.out
+    assert "\x1b" not in called.out + called.err + (here / "out" / "trace.txt").read_text()
+    first = json.loads((here / "out" / "answers.jsonl").read_text().splitlines()[0])
+    assert first["answers"][0]["text"] == "X\x1b[2JY\tZ\nNEXT"
+
+
+def test_an_app_may_colour_what_it_presents(call: Call, here: Path) -> None:
+    changed(here, present='lambda value: "\\x1b[1m" + value')
+    assert call("run", ".", "hello").out.startswith("\x1b[1mHELLO\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["run", ".", ""], "TEXT is empty; ask something"),
+        (["run", ".", " \n"], "TEXT is empty; ask something"),
+        (["run", "", "hello"], "TARGET is empty; name a flow or an app, as in flows.py:name"),
+        (
+            ["run", ".", "--questions", ""],
+            "argument --questions: this is empty; name a place; see `flowcore run --help`",
+        ),
+        (
+            ["run", ".", "hello", "--out", ""],
+            "argument --out: this is empty; name a place; see `flowcore run --help`",
+        ),
+        (
+            ["render", ".", "-o", ""],
+            "argument -o/--output: this is empty; name a place; see `flowcore render --help`",
+        ),
+        (
+            ["render", ".", "-o", ".", "--format", "svg"],
+            ".: cannot be written: Is a directory; choose another place",
+        ),
+    ],
+)
+def test_what_is_empty_is_refused(call: Call, here: Path, words: list[str], message: str) -> None:
+    called = call(*words)
+    assert (called.code, called.out, called.err) == (2, "", f"flowcore: {message}\n")
+    assert names(here) == ["app.py"]
+
+
+def test_a_line_is_made_only_where_it_is_written_and_its_failure_loses_no_answer(call: Call, here: Path) -> None:
+    changed(here, line="lambda *values: 1 / 0")
+    assert (call("run", ".", "hello").code, call("run", ".", "hello", "--json").code) == (0, 0)
+    called = call("run", ".", "hello", "--out", "out")
+    assert (called.code, called.out) == (1, f"HELLO\n\n{PATH}")
+    assert "the app cannot show it: ZeroDivisionError" in called.err
+
+
+def test_an_answer_is_presented_only_where_somebody_reads_it(call: Call, here: Path) -> None:
+    changed(here, present="lambda *values: 1 / 0")
+    assert call("run", ".", "hello", "--json").code == 0
+
+
+@pytest.mark.parametrize(
+    ("made", "given"), [("lambda text: text", "a str"), ("int", "an int"), ("asked", "a coroutine")]
+)
+def test_a_state_of_a_wrong_type_is_bad_input(call: Call, here: Path, made: str, given: str) -> None:
+    text = (here / "app.py").read_text().replace("state=lambda text: Ask(text=text)", f"state={made}")
+    (here / "app.py").write_text(
+        text.replace("\napp =", "\n\nasync def asked(text: str) -> str:\n    return text\napp =")
+    )
+    called = call("run", ".", "123", "--out", "out")
+    assert (called.code, called.out) == (2, "")
+    assert called.err == (
+        f"flowcore: TEXT: the app makes {given} of this, and its flow wants an Ask; mend state= of the app\n"
+    )
+    assert not (here / "out").exists()
+
+
+def test_deps_that_do_not_fit_are_bad_input(call: Call, here: Path) -> None:
+    text = (here / "app.py").read_text().replace("deliver(step: Step[Ask])", "deliver(step: Step[Ask, int])")
+    (here / "app.py").write_text(text)
+    changed(here, deps="str")
+    called = call("run", ".", "hello")
+    assert (called.code, called.out) == (2, "")
+    assert called.err.startswith("flowcore: the app cannot run: deliver wants deps of type int, not str")
+
+
+MUTE = """
+class Mute(Exception):
+    def __str__(self):
+        raise ValueError("no")
+def mute(*values):
+    raise Mute
+def leave(*values):
+    raise SystemExit(3)
+def stop(*values):
+    raise KeyboardInterrupt
+"""
+
+
+@pytest.mark.parametrize("option", ["state", "deps", "present", "line"])
+@pytest.mark.parametrize(("way", "said"), [("mute", "Mute, raised at"), ("leave", "SystemExit: 3, raised at")])
+def test_whatever_an_app_raises_is_told_in_one_line(
+    call: Call, here: Path, option: str, way: str, said: str
+) -> None:
+    text = (here / "app.py").read_text().replace("\napp =", f"{MUTE}\napp =")
+    if option == "state":
+        text = text.replace("state=lambda text: Ask(text=text)", f"state={way}")
+    (here / "app.py").write_text(text)
+    if option != "state":
+        changed(here, **{option: way})
+    called = call("run", ".", "hello", "--out", "out")
+    assert called.code == (2 if option in ("state", "deps") else 1)
+    assert said in called.err
+    assert called.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("way", "code", "said"),
+    [
+        ("mute", 1, "the run failed: draft#1: Mute, raised at app.py:"),
+        ("leave", 1, "the run failed: SystemExit: 3, raised at app.py:"),
+        ("stop", 130, "interrupted: nothing was written"),
+    ],
+)
+def test_whatever_a_node_raises_is_told_in_one_line(
+    call: Call, here: Path, way: str, code: int, said: str
+) -> None:
+    text = (here / "app.py").read_text().replace('raise LookupError("nothing there")', f"{way}()")
+    (here / "app.py").write_text(text.replace("\nclass Ask", f"{MUTE}\nclass Ask"))
+    called = call("run", ".", "burst", "--out", "out")
+    assert called.code == code
+    assert called.err.startswith(f"flowcore: {said}")
+    assert called.err.count("\n") == 1
+    assert (here / "out").exists() == (code == 1)
+
+
+def test_the_place_of_a_broken_promise_is_said_once(call: Call, here: Path) -> None:
+    text = (here / "app.py").read_text()
+    (here / "app.py").write_text(text.replace('raise LookupError("nothing there")', "return None"))
+    assert call("run", ".", "burst").err.startswith("flowcore: the run failed: draft#1 returned None: ")

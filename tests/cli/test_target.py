@@ -50,7 +50,13 @@ FAULTS = {
     "app:nothing": "app:nothing: there is no 'nothing' in it; flows and apps there: app, echo",
     "app:Ask": "app:Ask: this is a ModelMetaclass, no flow and no app; flows and apps there: app, echo.",
     "app:draft": "app:draft: this is a Node, no flow and no app; flows and apps there: app, echo.",
-    "blank.py": "blank.py: name what you mean after a colon; there is no flow and no app there",
+    "app:number": "app:number: this is an int, no flow and no app; flows and apps there: app, echo.",
+    "two": "two: name what you mean after a colon, as in two:one; flows and apps there: one, other\n",
+    "os": "os: there is no flow and no app there; make one in it, or name another place\n",
+    "x" * 5000: "characters",
+    "mute.py": "mute.py: cannot be imported: Mute, raised at mute.py:4; mend that line first",
+    "base.py": "base.py: cannot be imported: BaseException: no, raised at base.py:1; mend that line first",
+    "blank.py": "blank.py: there is no flow and no app there; make one in it, or name another place",
     "needs.py": "needs.py: cannot be imported: ModuleNotFoundError: No module named 'not_there', raised at"
     " needs.py:2; install the module",
     "broken.py": "broken.py: cannot be imported: ZeroDivisionError: division by zero, raised at broken.py:3;"
@@ -61,7 +67,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("command", ["check", "render", "run"])
-@pytest.mark.parametrize("target", FAULTS)
+@pytest.mark.parametrize("target", FAULTS, ids=lambda target: target[:20])
 def test_what_cannot_be_used_is_said_in_one_line(call: Call, here: Path, command: str, target: str) -> None:
     (here / "empty").mkdir()
     (here / "blank.py").touch()
@@ -69,6 +75,14 @@ def test_what_cannot_be_used_is_said_in_one_line(call: Call, here: Path, command
     (here / "broken.py").write_text("def burst():\n    # why not\n    return 1 / 0\nburst()\n")
     (here / "wrong.py").write_text("x = 1\ny = (\n")
     (here / "leaves.py").write_text("import sys\nsys.exit(3)\n")
+    (here / "mute.py").write_text(
+        "class Mute(Exception):\n    def __str__(self):\n        return 1 / 0\nraise Mute\n"
+    )
+    (here / "base.py").write_text("raise BaseException('no')\n")
+    two = (here / "app.py").read_text().split("echo =")[0]
+    (here / "two.py").write_text(f"{two}\none, other = Flow('one', deliver), Flow('other', deliver)\n")
+    with (here / "app.py").open("a") as file:
+        file.write("number = 3\n")
     called = call(command, target, *(["a text"] if command == "run" else []))
     assert called.code == 2
     assert called.out == ""

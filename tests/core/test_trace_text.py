@@ -58,3 +58,31 @@ def test_nothing_that_ends_a_line_stands_in_an_id(sign: str) -> None:
 
     with pytest.raises(FlowError, match="bad_id"):
         Flow("lines", end)
+
+
+class Loud:
+    def __repr__(self) -> str:
+        return "<\x1b[2J>"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("\x1b[31mred\t\x00\x7f\x9b", '"\\x1b[31mred\\t\\x00\\x7f\\x9b"'),
+        ({"\x07": 1}, '{"\\x07": 1}'),
+        (Loud(), "<\\x1b[2J>"),
+        ("caf\u00e9 \\x1b", '"caf\u00e9 \\\\x1b"'),
+    ],
+)
+def test_a_terminal_obeys_nothing_that_stands_in_a_value(value: Any, text: str) -> None:
+    assert ValuePrinter().text(value) == text
+
+
+async def test_a_terminal_obeys_nothing_that_stands_in_a_failure() -> None:
+    @node
+    async def fail(step: Step[State]) -> Complete[int]:
+        raise ValueError("\x1b[31mred")
+
+    text = (await Flow("loud", fail).run(State(), check=False)).trace.to_text()
+    assert "failure fail#1: ValueError: \\x1b[31mred\n" in text
+    assert "\x1b" not in text

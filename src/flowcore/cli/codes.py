@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["BAD_INPUT", "FAILED", "INTERRUPTED", "OK"]
+__all__ = ["BAD_INPUT", "FAILED", "OK"]
 
 OK = 0
 FAILED = 1
 """The flow is wrong, or a run failed."""
 BAD_INPUT = 2
 """Something that was given cannot be used."""
-INTERRUPTED = 130

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 
 from ..errors import TargetError
+from .signals import too_late_to_end
 
 __all__ = ["OutputFolder", "write_file", "write_out"]
+
+_BESIDE = ".flowcore-"
 
 
 def write_file(path: Path, content: str | bytes) -> None:
     """Write a file: beside its place first, then in one step into it. Raises `TargetError` where it cannot."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
     with _writing(path):
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        beside = path.with_name(f".{path.name}.{os.getpid()}")
         try:
             beside.write_bytes(_encoded(content))
             os.replace(beside, path)
@@ -37,48 +44,97 @@ def write_out(content: str | bytes) -> None:
 class OutputFolder:
     """A folder that gets all of its files when everything is done, and none when something goes wrong.
 
-    The files named in `stale` are taken away at that moment, unless they were written: a folder tells of one
-    command. Raises `TargetError` where it cannot be written, on entering already.
+    Of the files in `names`, those that were not written are taken away at that moment: a folder tells of one
+    command. What a command that was killed has left behind goes too. Raises `TargetError` where the folder or
+    one of the files cannot be written, on entering already.
     """
 
-    def __init__(self, path: Path, stale: tuple[str, ...]) -> None:
+    def __init__(self, path: Path, names: tuple[str, ...]) -> None:
         self.path = path
-        self._stale = stale
+        self._names = names
         self._made: list[Path] = []
-        self._written: list[str] = []
 
     def __enter__(self) -> OutputFolder:
-        with _writing(self.path):
-            self._made = [folder for folder in (self.path, *self.path.parents) if not folder.exists()]
-            self.path.mkdir(parents=True, exist_ok=True)
-            self._beside = Path(tempfile.mkdtemp(prefix=".flowcore-", dir=self.path))
+        with ExitStack() as leave:
+            leave.callback(self._take_back)
+            with _writing(self.path):
+                self._made = [folder for folder in (self.path, *self.path.parents) if not folder.exists()]
+                self.path.mkdir(parents=True, exist_ok=True)
+            self._check()
+            with _writing(self.path):
+                lock = _Lock(self.path)
+                leave.callback(lock.release)
+                self._beside = Path(tempfile.mkdtemp(prefix=_BESIDE, dir=self.path))
+                leave.callback(shutil.rmtree, self._beside, ignore_errors=True)
+                lock.share()
+            self._leave = leave.pop_all()
         return self
 
     def write(self, name: str, content: str | bytes) -> None:
         """Write a file, to be seen when everything is done."""
         with _writing(self.path / name):
             (self._beside / name).write_bytes(_encoded(content))
-        self._written.append(name)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        try:
+        with self._leave:
             if kind is None:
-                self._publish()
-        finally:
-            shutil.rmtree(self._beside, ignore_errors=True)
-            if kind is not None:
-                with suppress(OSError):  # somebody else may have put something there
-                    for folder in self._made:
-                        folder.rmdir()
+                with too_late_to_end():
+                    self._publish()
+
+    def _check(self) -> None:
+        for name in self._names:
+            if (self.path / name).is_dir():
+                raise TargetError(
+                    f"{self.path / name}: cannot be written: there is a folder of this name; move it away,"
+                    " or choose another place"
+                )
 
     def _publish(self) -> None:
-        with _writing(self.path):
-            for name in self._written:
-                os.replace(self._beside / name, self.path / name)
-            for name in set(self._stale).difference(self._written):
-                (self.path / name).unlink(missing_ok=True)
+        """Put every file in its place. If one cannot be, all are again as they were."""
+        self._check()
+        with _writing(self.path), ExitStack() as undo:
+            for name in self._names:
+                place, old = self.path / name, self._beside / f"{name}.old"
+                with _writing(place):
+                    if place.exists() or place.is_symlink():
+                        os.replace(place, old)
+                        undo.callback(os.replace, old, place)
+                    if (self._beside / name).exists():
+                        os.replace(self._beside / name, place)
+                        undo.callback(place.unlink)
+            undo.pop_all()
+
+    def _take_back(self) -> None:
+        """Take away the folders that were made, but for those in which there is something."""
+        for folder in self._made:
+            with suppress(OSError):
+                folder.rmdir()
+
+
+class _Lock:
+    """Who is at work in a folder. Whoever comes alone takes away what the dead have left there.
+
+    The system drops the lock of a process that dies, however it does. Where folders cannot be locked, nothing is
+    taken away.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._handle = os.open(folder, os.O_RDONLY)
+        with suppress(OSError):
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            for left in folder.glob(f"{_BESIDE}*"):
+                shutil.rmtree(left, ignore_errors=True)
+
+    def share(self) -> None:
+        """Let others in, who leave alone what is there."""
+        with suppress(OSError):
+            fcntl.flock(self._handle, fcntl.LOCK_SH)
+
+    def release(self) -> None:
+        """Be gone."""
+        os.close(self._handle)
 
 
 @contextmanager

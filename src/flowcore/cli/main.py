@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import io
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from ..errors import FlowError, RenderError, TargetError
 from . import check, render, run
-from .codes import BAD_INPUT, FAILED, INTERRUPTED
+from .codes import BAD_INPUT, FAILED
+from .signals import Ending
+from .streams import check_output, prepare, silence
 from .words import complain
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 __all__ = ["main"]
 
@@ -27,7 +31,8 @@ TARGET names a flow, or an app that runs one:
   path/to/file.py:name   a name in a file; without the name, the only app or flow in it
   path/to/folder         the app.py in a folder
 
-exit codes: 0 it worked, 1 the flow is wrong or the run failed, 2 something given cannot be used
+exit codes: 0 it worked, 1 the flow is wrong or the run failed, 2 something given cannot be used,
+130 interrupted (143 and 129: ended by SIGTERM, SIGHUP)
 """
 
 
@@ -38,13 +43,15 @@ class _Parser(argparse.ArgumentParser):
         complain(f"{message}; see `{self.prog} --help`")
         sys.exit(BAD_INPUT)
 
+    def print_help(self, file: SupportsWrite[str] | None = None) -> None:
+        print(self.format_help(), end="", file=file)  # argparse passes over what cannot be written
+        sys.stdout.flush()
+
 
 def main(argv: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit: 0 it worked, 1 the flow or run failed, 2 bad input, 130 interrupted."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-    sys.exit(_execute(_parsed(_parser(), argv)))
+    prepare()
+    sys.exit(_execute(argv))
 
 
 def _parsed(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argparse.Namespace:
@@ -57,24 +64,36 @@ def _parsed(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argp
     return arguments
 
 
-def _execute(arguments: argparse.Namespace) -> int:
-    try:
-        code: int = arguments.execute(arguments)
-        sys.stdout.flush()
-    except FlowError as error:
-        complain(*(f"{error.flow}: {problem}" for problem in error.problems))
-    except (TargetError, RenderError) as error:
-        complain(*str(error).splitlines())
-    except KeyboardInterrupt:
-        complain("interrupted: nothing was written")
-        return INTERRUPTED
-    except BrokenPipeError:
-        # Who read the output has left. Python would complain once more when it closes the stream.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
-    else:
-        return code
+def _execute(argv: Sequence[str] | None) -> int:
+    with Ending() as ending:
+        try:
+            return _carry_out(argv)
+        except FlowError as error:
+            complain(*(f"{error.flow}: {problem}" for problem in error.problems))
+        except (TargetError, RenderError) as error:
+            complain(*str(error).splitlines())
+        except KeyboardInterrupt:
+            complain(f"{ending.words}: nothing was written")
+            return ending.code
+        except BrokenPipeError:  # who read the output has left
+            silence(sys.stdout)
+            return FAILED
+        except OSError as error:
+            silence(sys.stdout)
+            complain(f"standard output cannot be written: {error.strerror}; send it to another place")
     return BAD_INPUT
+
+
+def _carry_out(argv: Sequence[str] | None) -> int:
+    check_output()
+    arguments = _parsed(_parser(), argv)
+    try:
+        os.getcwd()
+    except OSError as error:
+        raise TargetError("the current folder is gone; go to one that is there, with cd") from error
+    code: int = arguments.execute(arguments)
+    sys.stdout.flush()
+    return code
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -10,6 +10,7 @@ from typing import TextIO
 from ..events import Event, NodeStarted, RoundStarted
 from ..render import visible
 from ..runtime import Observer
+from .streams import tell
 
 __all__ = ["Progress"]
 
@@ -38,12 +39,11 @@ class Progress:
     def note(self, line: str) -> None:
         """Print a line that stays."""
         self._clear()
-        print(visible(line), file=self._stream, flush=True)
+        tell(f"{visible(line)}\n", self._stream)
 
     def _clear(self) -> None:
         if self._lively:
-            self._stream.write(_CLEAR)
-            self._stream.flush()
+            tell(_CLEAR, self._stream)
 
     def _see(self, event: Event) -> None:
         if isinstance(event, RoundStarted):
@@ -51,8 +51,7 @@ class Progress:
         elif isinstance(event, NodeStarted):
             words = [self._title, f"round {self._round}" if self._round else "", event.path]
             line = visible("  ".join(word for word in words if word))
-            self._stream.write(_CLEAR + line[: _width(self._stream)])
-            self._stream.flush()
+            tell(_CLEAR + line[: _width(self._stream)], self._stream)
 
 
 def _width(stream: TextIO) -> int:

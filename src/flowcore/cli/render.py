@@ -11,6 +11,7 @@ from ..render import FORMATS, render
 from .codes import OK
 from .files import write_file, write_out
 from .target import load_target
+from .words import not_empty
 
 __all__ = ["add_arguments", "execute"]
 
@@ -24,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="FILE",
         default=_STDOUT,
+        type=not_empty,
         help="where to write; the format follows from its ending (.svg .png .mmd .dot .json);"
         " - is the terminal (default)",
     )

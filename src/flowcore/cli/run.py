@@ -12,7 +12,7 @@ from typing import Any
 
 import anyio
 
-from ..app import App
+from ..app import App, present_value
 from ..errors import RenderError, TargetError
 from ..render import render, visible
 from ..result import RunResult
@@ -22,9 +22,10 @@ from .files import OutputFolder, write_out
 from .progress import Progress
 from .questions import Question, read_questions
 from .report import json_text, path_lines, result_data, trace_data
-from .session import Answer, ask, make_deps, make_states
+from .session import Answer, Wanted, ask, make_deps, make_states
+from .streams import visible_text
 from .target import load_target
-from .words import complain
+from .words import complain, not_empty
 
 __all__ = ["add_arguments", "execute"]
 
@@ -38,13 +39,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--questions",
         metavar="FILE",
-        type=Path,
+        type=_path,
         help='run once for each line {"id": "...", "question": "..."} of this file',
     )
     parser.add_argument(
         "--out",
         metavar="DIR",
-        type=Path,
+        type=_path,
         help="write the diagram (flow.mmd, and flow.svg where it can be laid out), the trace (trace.txt,"
         " trace.json) and answers.jsonl into this folder, all at the end",
     )
@@ -55,21 +56,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run, print what came out, and write it down if a folder was named. 1 if any run failed."""
-    if (arguments.text is None) == (arguments.questions is None):
+    text: str = "" if arguments.text is None else arguments.text
+    many = arguments.questions is not None
+    if (arguments.text is None) != many:
         raise TargetError("run wants one of TEXT and --questions; see `flowcore run --help`")
+    if not many and not text.strip():
+        raise TargetError("TEXT is empty; ask something")
     target = load_target(arguments.target)
     if target.app is None:
         raise TargetError(
             f"{target.text}: this is a flow, and a run needs an app, which makes its state of a text: write"
             " app = App(flows=[...], state=...) beside it"
         )
-    many = arguments.questions is not None
-    asked = read_questions(arguments.questions) if many else [Question("1", arguments.text, "TEXT")]
+    asked = read_questions(arguments.questions) if many else [Question("1", text, "TEXT")]
     states = make_states(target.app, asked)
     opened = nullcontext(None) if arguments.out is None else OutputFolder(arguments.out, _FILES)
     with opened as folder:
-        session = _Session(target.app, _budget(target.app, arguments), many, arguments.json)
-        answers = anyio.run(session.work, asked, states)
+        wanted = Wanted(text=not arguments.json, line=folder is not None or (many and arguments.json))
+        session = _Session(target.app, _budget(target.app, arguments), many, wanted)
+        deps = make_deps(target.app, states[0])  # not in the event loop: that would keep an interrupt waiting
+        answers = anyio.run(session.work, asked, states, deps)
         if folder is not None:
             _write(folder, target.app, answers, many)
     return FAILED if any(answer.reason for answer in answers) else OK
@@ -78,22 +84,22 @@ def execute(arguments: argparse.Namespace) -> int:
 class _Session:
     """Runs for one question after the other, and shows what comes of each."""
 
-    def __init__(self, app: AnyApp, budget: Budget | None, many: bool, as_json: bool) -> None:
+    def __init__(self, app: AnyApp, budget: Budget | None, many: bool, wanted: Wanted) -> None:
         self.app = app
         self.budget = budget
         self.many = many
-        self.as_json = as_json
+        self.wanted = wanted
         self.progress = Progress(sys.stderr)
 
-    async def work(self, questions: Sequence[Question], states: Sequence[Any]) -> list[Answer]:
-        deps = make_deps(self.app)
+    async def work(self, questions: Sequence[Question], states: Sequence[Any], deps: Any) -> list[Answer]:
+        options = {"deps": deps, "budget": self.budget}
         answers: list[Answer] = []
         for number, (question, state) in enumerate(zip(questions, states, strict=True), 1):
             title = f"[{number}/{len(questions)}] {question.id}" if self.many else ""
             with self.progress.of(title) as observers:
-                answer = await ask(self.app, question, state, deps=deps, budget=self.budget, observers=observers)
+                answer = await ask(self.app, question, state, self.wanted, observers=observers, **options)
             answers.append(answer)
-            self.show_json(answer) if self.as_json else self.show_text(answer)
+            self.show_text(answer) if self.wanted.text else self.show_json(answer)
             if self.many:
                 self.progress.note(f"{title}: {_outcome(answer)}")
             elif answer.reason:
@@ -103,14 +109,16 @@ class _Session:
     def show_text(self, answer: Answer) -> None:
         if self.many:
             print(visible(f"{answer.question.id}: {answer.question.text}"), end="\n\n")
-        if not answer.reason:
-            print(f"{answer.text}\n")
+        if answer.text is not None:
+            usual = self.app.present is present_value
+            print(f"{visible_text(answer.text) if usual else answer.text}\n")
         elif self.many:
-            print(f"(no answer: {answer.reason})\n")
+            print(visible(f"(no answer: {answer.reason})"), end="\n\n")
         if answer.result is not None:
             print(*path_lines(answer.result.trace), f"  {_spent(answer.result)}", sep="\n")
         if self.many:
-            print(flush=True)
+            print()
+        sys.stdout.flush()
 
     def show_json(self, answer: Answer) -> None:
         if self.many:
@@ -155,6 +163,10 @@ def _budget(app: AnyApp, arguments: argparse.Namespace) -> Budget | None:
     given = {"rounds": arguments.rounds, "seconds": arguments.seconds}
     limits = {name: limit for name, limit in given.items() if limit is not None}
     return replace(app.budget or Budget(), **limits) if limits else app.budget
+
+
+def _path(text: str) -> Path:
+    return Path(not_empty(text))
 
 
 def _whole(text: str) -> int:

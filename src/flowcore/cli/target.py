@@ -16,7 +16,8 @@ from typing import Any
 from ..app import App
 from ..errors import FlowError, TargetError
 from ..flow import Flow
-from .words import error_words
+from ..render import shown
+from .words import a, error_words
 
 __all__ = ["Target", "load_target"]
 
@@ -40,7 +41,12 @@ def load_target(text: str) -> Target:
         TargetError: Nothing is there, it cannot be imported, or it is neither a flow nor an app.
         FlowError: A flow in the module is declared wrongly.
     """
-    module, name = _load(text)
+    if not text.strip():
+        raise TargetError("TARGET is empty; name a flow or an app, as in flows.py:name")
+    try:
+        module, name = _load(text)
+    except OSError as error:  # so long, or so odd, that there can be no such file
+        raise TargetError(f"{shown(text)}: cannot be looked for: {error.strerror}; name another place") from error
     value = _named(module, name, text) if name else _only(module, text)
     if isinstance(value, App):
         return Target(text, tuple(value.flows), value)
@@ -61,7 +67,7 @@ def _load(text: str) -> tuple[ModuleType, str]:
     module = place if colon else text
     if not all(part.isidentifier() for part in module.split(".")):
         raise TargetError(f"{text}: there is no such file or folder, and {module!r} names no module")
-    return _load_module(module, text), name
+    return _load_module(module, text), name if colon else ""
 
 
 def _load_file(file: Path, text: str) -> ModuleType:
@@ -115,7 +121,9 @@ def _importing(text: str) -> Generator[None]:
             f"{text}: cannot be imported: {error_words(error)}; install the module,"
             f" or start in the folder that holds it (now {os.getcwd()})"
         ) from error
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever a module does while it is imported
         raise TargetError(f"{text}: cannot be imported: {error_words(error)}; mend that line first") from error
 
 
@@ -128,7 +136,7 @@ def _named(module: ModuleType, name: str, text: str) -> AnyFlow | AnyApp:
     if isinstance(value, Flow | App):
         return value
     made = " Call it, and give the flow that it makes a name." if callable(value) else ""
-    raise TargetError(f"{text}: this is a {type(value).__name__}, no flow and no app; {_offer(module)}.{made}")
+    raise TargetError(f"{text}: this is {a(type(value).__name__)}, no flow and no app; {_offer(module)}.{made}")
 
 
 def _only(module: ModuleType, text: str) -> AnyFlow | AnyApp:
@@ -139,7 +147,9 @@ def _only(module: ModuleType, text: str) -> AnyFlow | AnyApp:
     sole = {id(value): value for value in apps or found.values()}
     if len(sole) == 1:
         return next(iter(sole.values()))
-    raise TargetError(f"{text}: name what you mean after a colon; {_offer(module)}")
+    if not found:
+        raise TargetError(f"{text}: {_offer(module)}; make one in it, or name another place")
+    raise TargetError(f"{text}: name what you mean after a colon, as in {text}:{min(found)}; {_offer(module)}")
 
 
 def _offer(module: ModuleType) -> str:

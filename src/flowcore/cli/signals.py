@@ -1,0 +1,70 @@
+"""Signals: whatever asks the command to end becomes the one interrupt that all code knows how to unwind from."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+__all__ = ["Ending", "too_late_to_end"]
+
+_WORDS = {"SIGINT": "interrupted", "SIGTERM": "terminated", "SIGHUP": "hung up"}
+
+
+class Ending:
+    """While it is entered, SIGTERM and SIGHUP end the command as Ctrl-C does. It knows which of them came.
+
+    One that was ignored when the command began (`nohup`) stays ignored.
+    """
+
+    def __init__(self) -> None:
+        self._came = signal.SIGINT
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> Ending:
+        if threading.current_thread() is threading.main_thread():
+            for asked in _known("SIGTERM", "SIGHUP"):
+                if signal.getsignal(asked) is not signal.SIG_IGN:
+                    self._before[asked] = signal.signal(asked, self._interrupt)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for asked, handler in self._before.items():
+            signal.signal(asked, handler)
+
+    @property
+    def words(self) -> str:
+        """What happened, in a word or two."""
+        return _WORDS[self._came.name]
+
+    @property
+    def code(self) -> int:
+        """The exit code that tells of it."""
+        return 128 + self._came
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        self._came = signal.Signals(number)
+        handler = signal.getsignal(signal.SIGINT)
+        if not callable(handler):  # ignored, as in the background of a script
+            raise KeyboardInterrupt
+        handler(signal.SIGINT, frame)
+
+
+@contextmanager
+def too_late_to_end() -> Generator[None]:
+    """Let nothing end the command inside: it is at its last step, which is done whole or not at all."""
+    before: dict[signal.Signals, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        before = {asked: signal.signal(asked, signal.SIG_IGN) for asked in _known(*_WORDS)}
+    try:
+        yield
+    finally:
+        for asked, handler in before.items():
+            signal.signal(asked, handler)
+
+
+def _known(*names: str) -> list[signal.Signals]:
+    return [asked for asked in signal.Signals if asked.name in names]  # some systems have no SIGHUP
