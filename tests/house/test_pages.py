@@ -72,9 +72,12 @@ def run_page(page: str, namespace: ModuleType, backend: str = "asyncio") -> None
 
 
 def run_block(block: Block, namespace: ModuleType, backend: str = "asyncio") -> tuple[str, Exception | None]:
-    """Returns what the block printed and the error that ended it. ``await`` may stand at its top level."""
+    """Returns what the block printed and the error that ended it. ``await`` may stand at its top level.
+
+    What a block keeps for the time when it is the main program runs too.
+    """
     code = compile(
-        "\n" * block.line + block.text,
+        "\n" * block.line + block.text.replace('if __name__ == "__main__":', "if True:"),
         str(namespace.__file__),
         "exec",
         flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT,
