@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import TextIO, TypeVar
 
 Thing = TypeVar("Thing")
@@ -21,9 +22,8 @@ def _bar(things: Iterable[Thing], label: str, total: int, out: TextIO) -> Iterat
     for done, thing in enumerate(things, 1):
         yield thing
         full = _WIDTH * done // total
-        out.write(f"\r{label} [{'#' * full}{'.' * (_WIDTH - full)}] {done}/{total}")
-        out.flush()
-    out.write("\n")
+        _tell(out, f"\r{label} [{'#' * full}{'.' * (_WIDTH - full)}] {done}/{total}")
+    _tell(out, "\n")
 
 
 def _lines(things: Iterable[Thing], label: str, total: int, out: TextIO) -> Iterator[Thing]:
@@ -33,5 +33,10 @@ def _lines(things: Iterable[Thing], label: str, total: int, out: TextIO) -> Iter
         quarter = 4 * done // total
         if quarter > told:
             told = quarter
-            out.write(f"{label}: {done} of {total}\n")
-            out.flush()
+            _tell(out, f"{label}: {done} of {total}\n")
+
+
+def _tell(out: TextIO, text: str) -> None:
+    with suppress(OSError):  # whom nobody reads may work on
+        out.write(text)
+        out.flush()

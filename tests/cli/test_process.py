@@ -191,3 +191,11 @@ def test_a_current_folder_that_is_gone_is_told_in_one_line(here: Path, target: s
     called = shell(f"mkdir gone; cd gone; rmdir ../gone; {FLOWCORE} check {words}", here)
     assert called.returncode == 2
     assert called.stderr == "flowcore: the current folder is gone; go to one that is there, with cd\n"
+
+
+def test_what_an_app_says_on_a_standard_error_that_is_full_changes_no_exit_code(here: Path) -> None:
+    text = (here / "app.py").read_text()
+    telling = "import contextlib, sys\nwith contextlib.suppress(OSError):\n    print('hm', file=sys.stderr)\n"
+    (here / "app.py").write_text(telling + text)
+    called = shell(f"{FLOWCORE} run . hello 2> /dev/full", here)
+    assert (called.returncode, called.stdout[:6]) == (0, "HELLO\n")

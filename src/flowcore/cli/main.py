@@ -12,7 +12,7 @@ from ..errors import FlowError, RenderError, TargetError
 from . import check, render, run
 from .codes import BAD_INPUT, FAILED
 from .signals import Ending
-from .streams import check_output, prepare, silence
+from .streams import check_output, prepare, silence, tell
 from .words import complain
 
 if TYPE_CHECKING:
@@ -51,7 +51,9 @@ class _Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit: 0 it worked, 1 the flow or run failed, 2 bad input, 130 interrupted."""
     prepare()
-    sys.exit(_execute(argv))
+    code = _execute(argv)
+    tell("", sys.stderr)  # what user code left in it
+    sys.exit(code)
 
 
 def _parsed(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argparse.Namespace:
