@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import inspect
 import pkgutil
+import re
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ import flowcore
 from flowcore import Flow
 
 SOURCE = Path(flowcore.__file__).parent
+ROOT = Path(__file__).parents[2]
 HEAVY = ("networkx", "httpx", "jinja2", "graphviz", "sqlite3", "starlette", "uvicorn", "pytest", "trio")
 
 SMALL = """
@@ -34,33 +37,49 @@ flow = Flow("small", only)
 flow.signature, flow.to_json()
 before = {name.partition(".")[0] for name in sys.modules}
 assert flow.run_sync(State()) == "x"
-after = {name.partition(".")[0] for name in sys.modules}
-print(*sorted(before), "|", *sorted(after))
+after = set(sys.modules)
+files = {getattr(module, "__file__", None) or "" for module in sys.modules.values()}
+print(*sorted(before), sep="\\n", end="\\n|\\n")
+print(*sorted(after), sep="\\n", end="\\n|\\n")
+print(*sorted(files), sep="\\n")
 """
 
 
+@dataclass(frozen=True)
+class Loaded:
+    """What is loaded when a flow of one node was made, when it has run, and the files of that."""
+
+    made: set[str]
+    ran: set[str]
+    files: list[Path]
+
+
 @pytest.fixture(scope="module")
-def loaded() -> tuple[set[str], set[str]]:
-    """Returns the packages that are loaded when a flow was made, and when it has run."""
+def loaded() -> Loaded:
     done = subprocess.run([sys.executable, "-c", SMALL], capture_output=True, text=True, check=True, timeout=30)
-    before, after = done.stdout.split("|")
-    return set(before.split()), set(after.split())
+    made, ran, files = (part.split("\n") for part in done.stdout.split("\n|\n"))
+    return Loaded(set(made), set(ran), [Path(file) for file in files if file])
 
 
 @pytest.mark.parametrize("heavy", HEAVY)
-def test_making_and_running_a_flow_loads_no_heavy_library(loaded: tuple[set[str], set[str]], heavy: str) -> None:
-    made, ran = loaded
-    assert heavy not in made
-    assert heavy not in ran
+def test_making_and_running_a_flow_loads_no_heavy_library(loaded: Loaded, heavy: str) -> None:
+    assert heavy not in loaded.made
+    assert heavy not in loaded.ran
 
 
 @pytest.mark.behaviour("S2-04", "S2-05", "S2-07")
-def test_a_flow_of_one_node_runs_without_a_kit_and_without_the_application(
-    loaded: tuple[set[str], set[str]],
-) -> None:
-    made, ran = loaded
-    assert "flowcore" in made
-    assert [name for name in ran if name.startswith(("flowcore_", "examples", "package_support"))] == []
+def test_a_flow_of_one_node_runs_without_a_kit_without_tools_and_without_the_application(loaded: Loaded) -> None:
+    assert {"flowcore", "flowcore.runtime.walk"} <= loaded.ran
+    kits = [path.name for path in ROOT.glob("kits/*/src/*")]
+    examples = [path.stem for path in ROOT.glob("examples/*") if path.suffix in ("", ".py")]
+    assert len(kits) >= 3
+    assert examples
+    strangers = {*kits, *examples, "examples", "kits", "tests", "mcp", "openai"}
+    assert [name for name in loaded.ran if strangers & set(name.split("."))] == []
+    assert [name for name in loaded.ran if name.startswith(("flowcore_", "flowcore.kits"))] == []
+    assert [name for name in loaded.ran if re.search(r"(^|[._])(tools?|toolkit|agents?)($|[._])", name)] == []
+    ours = [path for path in loaded.files if path.is_relative_to(ROOT) and "site-packages" not in path.parts]
+    assert [path for path in ours if not path.is_relative_to(SOURCE)] == []
 
 
 def imported(path: Path) -> set[str]:

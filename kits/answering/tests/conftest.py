@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import isawaitable
 from types import SimpleNamespace
 from typing import Any
 
@@ -35,7 +36,8 @@ class Port:
         reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
         if isinstance(reply, BaseException):
             raise reply
-        return reply(*given) if callable(reply) else reply
+        made = reply(*given) if callable(reply) else reply
+        return await made if isawaitable(made) else made
 
     @property
     def asked(self) -> list[list[str]]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace as Kit
 from typing import Protocol
 
 import pytest
@@ -21,6 +22,14 @@ from flowcore_answering import (
     ItemDraft,
     answer_flow,
 )
+
+LOADS_ALL = """
+import pkgutil, sys
+import flowcore_answering
+for item in pkgutil.walk_packages(flowcore_answering.__path__, "flowcore_answering."):
+    __import__(item.name)
+print(*sorted({name.partition(".")[0] for name in sys.modules}))
+"""
 
 
 class Knowledge(Protocol):
@@ -83,12 +92,23 @@ async def test_three_contracts_are_composed_by_the_app() -> None:
 
 
 @pytest.mark.behaviour("S2-69")
-def test_the_kit_imports_no_other_kit(kit: Kit) -> None:
+def test_the_kit_imports_no_other_kit() -> None:
     folder = Path(flowcore_answering.__file__).parent
-    trees = [ast.parse(file.read_text()) for file in folder.glob("*.py")]
-    nodes = [node for tree in trees for node in ast.walk(tree)]
+    sources = [file.read_text("utf-8") for file in folder.rglob("*.py")]
+    nodes = [node for source in sources for node in ast.walk(ast.parse(source))]
     imported = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
     imported |= {name.name for node in nodes if isinstance(node, ast.Import) for name in node.names}
     ours = {module.partition(".")[0] for module in imported if module.startswith("flowcore")}
     assert ours == {"flowcore", "flowcore_answering"}
     assert {module for module in imported if module.startswith("flowcore.")} == {"flowcore.errors"}
+    for way in ("importlib", "__import__", "flowcore_knowledge", "flowcore_presentation"):
+        assert [source for source in sources if way in source] == []
+
+
+@pytest.mark.behaviour("S2-69")
+def test_the_kit_whole_loads_no_other_kit() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOADS_ALL], capture_output=True, text=True, check=True, timeout=30
+    )
+    loaded = set(done.stdout.split())
+    assert {name for name in loaded if name.startswith("flowcore_")} == {"flowcore_answering"}

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from flowcore import Budget, current_scope
+from flowcore import Budget, current_scope, result_of
 from flowcore.errors import ContractError
 from flowcore_answering import AnswerItem, ItemDraft, Review, answer_flow
 
@@ -30,6 +30,12 @@ def flow_with(kit: Kit, port: str, reply: Any, **settings: Any) -> tuple[Any, An
     }
     ports[port] = kit.Port(reply)
     return answer_flow(**ports, **settings), ports["fallback"]
+
+
+async def stop(caller: anyio.CancelScope) -> None:
+    """What a port meets whose caller is cancelled."""
+    caller.cancel()
+    await anyio.sleep_forever()
 
 
 async def present(flow: Any, state: Any, delivered: list[Any]) -> None:
@@ -63,27 +69,61 @@ async def test_a_spent_request_falls_back(kit: Kit, port: str) -> None:
 
 @pytest.mark.behaviour("S2-65")
 @pytest.mark.parametrize("port", PORTS)
-async def test_a_cancelled_run_says_nothing(kit: Kit, port: str) -> None:
-    reached = anyio.Event()
-
-    async def hang(*_: object) -> Any:
-        reached.set()
-        await anyio.sleep_forever()
-
+@pytest.mark.parametrize("by", ["handle", "caller", "nobody"])
+async def test_a_cancelled_run_ends_as_cancelled_and_is_not_turned_into_a_fallback(
+    kit: Kit, port: str, by: str
+) -> None:
+    reached, released = anyio.Event(), anyio.Event()
     ports = {
         "generate": kit.Port(kit.drafts("b")),
         "repair": kit.Port(kit.drafts("b")),
         "review": kit.Port(kit.verdicts()),
         "fallback": kit.Port(kit.words()),
     }
-    asked = ports["fallback"]
-    flow = answer_flow(**{**ports, port: hang})
-    delivered: list[Any] = []
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(present, flow, kit.state("a", "b"), delivered)
-        await reached.wait()
-        tasks.cancel_scope.cancel()
-    assert (delivered, asked.calls) == ([], [])
+    words, reply = ports["fallback"], ports[port].replies[0]
+
+    async def hang(*given: Any) -> Any:
+        reached.set()
+        await released.wait()
+        return reply(*given)
+
+    ports[port].replies[0] = hang
+    flow = answer_flow(**ports)
+    async with flow.start(kit.state("a", "b")) as run, anyio.create_task_group() as tasks:
+        with anyio.fail_after(5):
+            await reached.wait()
+        asked = [len(each.calls) for each in ports.values()]
+        if by == "handle":
+            tasks.start_soon(run.cancel)
+        elif by == "caller":
+            tasks.cancel_scope.cancel()
+        else:
+            released.set()
+            await run.wait()
+    result = await run.wait()
+    if by == "nobody":  # the run would have come to the fallback, and does
+        assert (result.status, len(words.calls)) == ("completed", 1)
+        assert kit.statuses(result.value) == {"a": "answered", "b": "fallback"}
+        return
+    assert (result.status, result.value, result.failure) == ("cancelled", None, None)
+    assert [len(each.calls) for each in ports.values()] == asked
+    assert len(words.calls) == (1 if port == "fallback" else 0)
+    assert result.trace.path.endswith(f"{port}!")
+    assert result.trace[-1].kind == "unfinished"
+
+
+@pytest.mark.behaviour("S2-65")
+@pytest.mark.parametrize("port", PORTS)
+async def test_a_caller_that_is_cancelled_gets_no_answer(kit: Kit, port: str) -> None:
+    with anyio.CancelScope() as caller:
+        flow, fallback = flow_with(kit, port, lambda *_: stop(caller))
+        delivered: list[Any] = []
+        with pytest.raises(anyio.get_cancelled_exc_class()) as caught:
+            await present(flow, kit.state("a", "b"), delivered)
+        assert result_of(caught.value).status == "cancelled"
+        raise caught.value
+    assert (caller.cancelled_caught, delivered) == (True, [])
+    assert len(fallback.calls) == (1 if port == "fallback" else 0)
 
 
 @pytest.mark.behaviour("S2-66")
@@ -145,14 +185,33 @@ async def test_a_generator_that_is_not_async_leaves_the_run(kit: Kit) -> None:
 
 @pytest.mark.behaviour("S2-74")
 @pytest.mark.parametrize("port", PORTS)
-@pytest.mark.parametrize("error", [PermissionError("refused"), ReadFailed("disk"), ContractError("broken")])
-async def test_errors_of_these_families_leave_the_run_as_they_are(kit: Kit, port: str, error: Exception) -> None:
-    flow, fallback = flow_with(kit, port, error, propagate=(PermissionError, ReadFailed))
+@pytest.mark.parametrize("family", ["authorization", "read failure", "cancellation", "contract"])
+async def test_errors_of_the_four_families_leave_the_run_as_they_are(kit: Kit, port: str, family: str) -> None:
+    raised: dict[str, Exception] = {
+        "authorization": PermissionError("refused"),
+        "read failure": ReadFailed("disk"),
+        "contract": ContractError("broken"),
+    }
     delivered: list[Any] = []
-    with pytest.raises(type(error)) as caught:
-        await present(flow, kit.state("a", "b"), delivered)
-    assert caught.value is error
-    assert delivered == []
+    caught: list[BaseException] = []
+    with anyio.CancelScope() as caller:
+        reply = raised[family] if family in raised else lambda *_: stop(caller)
+        flow, fallback = flow_with(kit, port, reply, propagate=(PermissionError, ReadFailed))
+        try:
+            await present(flow, kit.state("a", "b"), delivered)
+        except BaseException as error:
+            caught.append(error)
+            if family not in raised:
+                raise
+    [error] = caught
+    result = result_of(error)
+    if family in raised:
+        assert (error, result.status, result.trace[-1].kind) == (raised[family], "failed", "failed")
+    else:
+        assert type(error).__name__ in ("Cancelled", "CancelledError")
+        assert (caller.cancelled_caught, result.status) == (True, "cancelled")
+    assert result.trace[-1].node == port
+    assert (delivered, result.value) == ([], None)
     assert len(fallback.calls) == (1 if port == "fallback" else 0)
 
 

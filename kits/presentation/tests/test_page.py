@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,14 @@ import pytest
 
 import flowcore_presentation
 from flowcore_presentation import to_html, to_markdown, to_text
+
+LOADS_ALL = """
+import pkgutil, sys
+import flowcore_presentation
+for item in pkgutil.walk_packages(flowcore_presentation.__path__, "flowcore_presentation."):
+    __import__(item.name)
+print(*sorted({name.partition(".")[0] for name in sys.modules}))
+"""
 
 
 @pytest.mark.parametrize("show", [to_text, to_markdown, to_html])
@@ -33,14 +43,20 @@ def test_a_place_has_one_number_wherever_it_is_cited(make: Any, show: Any) -> No
 @pytest.mark.behaviour("S2-69")
 def test_the_kit_imports_no_other_kit() -> None:
     folder = Path(flowcore_presentation.__file__).parent
-    trees = [ast.parse(file.read_text()) for file in folder.glob("*.py")]
-    modules = {node.module for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    modules |= {
-        name.name
-        for tree in trees
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Import)
-        for name in node.names
-    }
-    kits = {module for module in modules if module and module.startswith("flowcore")}
-    assert {module.partition(".")[0] for module in kits} == {"flowcore_presentation"}
+    sources = [file.read_text("utf-8") for file in folder.rglob("*.py")]
+    nodes = [node for source in sources for node in ast.walk(ast.parse(source))]
+    imported = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    imported |= {name.name for node in nodes if isinstance(node, ast.Import) for name in node.names}
+    ours = {module.partition(".")[0] for module in imported if module.startswith("flowcore")}
+    assert ours == {"flowcore_presentation"}
+    for way in ("importlib", "__import__", "flowcore_answering", "flowcore_knowledge"):
+        assert [source for source in sources if way in source] == []
+
+
+@pytest.mark.behaviour("S2-69")
+def test_the_kit_whole_loads_no_other_kit() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOADS_ALL], capture_output=True, text=True, check=True, timeout=30
+    )
+    loaded = set(done.stdout.split())
+    assert {name for name in loaded if name.startswith("flowcore_")} == {"flowcore_presentation"}

@@ -38,10 +38,21 @@ first, second, third = target("first"), target("second"), target("third")
 @pytest.mark.behaviour("S2-27")
 async def test_the_target_runs_once_and_sees_the_error_and_the_state_from_before() -> None:
     error = Boom("no luck")
+    ran: list[tuple[str, Any]] = []
+
+    def rescue(id: str) -> Any:
+        def act(step: Any) -> Complete[Any]:
+            ran.append((step.path, step.error))
+            return Complete((id, step.state.number, step.error))
+
+        return does(act, id, Note, Complete[Any])
+
+    first, second = rescue("first"), rescue("second")
     result = await Flow("f", failing(error).to(second).on_error(first), first, second).run(
         Note(number=3), check=False
     )
     assert result.value is not None
+    assert ran == [("first#1", result.value[2])]
     name, number, failure = result.value
     assert (name, number, result.trace.path) == ("first", 3, "bad! > first")
     assert (failure.path, failure.type, failure.code) == ("bad#1", "Boom", "exception")
@@ -49,6 +60,33 @@ async def test_the_target_runs_once_and_sees_the_error_and_the_state_from_before
     assert str(failure) == "Boom: no luck"
     assert result.state == Note(number=3)
     assert (result.trace[0].kind, result.trace[0].label, result.trace[0].target) == ("error", "Boom", "first")
+
+
+@pytest.mark.behaviour("S2-27")
+async def test_what_each_error_led_to_ran_once_and_only_there_is_the_error_seen() -> None:
+    ran: list[tuple[str, str | None]] = []
+
+    def look(step: Any) -> None:
+        ran.append((step.path, step.error.message if step.error else None))
+
+    def bad(step: Any) -> Any:
+        look(step)
+        if step.visit < 3:
+            raise Boom(f"no {step.visit}")
+        return Complete(None)
+
+    x = does(bad, "x", Note, Continue | Complete[None], starts_round=True)
+    rescue, back = does(look, "rescue", Note), does(look, "back", Note)
+    await Flow("f", x.to(back).on_error(rescue), rescue.to(back), back.to(x)).run(Note())
+    assert ran == [
+        ("x#1", None),
+        ("rescue#1", "no 1"),
+        ("back#1", None),
+        ("x#2", None),
+        ("rescue#2", "no 2"),
+        ("back#2", None),
+        ("x#3", None),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -146,6 +184,7 @@ def group_of_two(error: Exception) -> ExceptionGroup[Exception]:
     return ExceptionGroup("g", [ValueError("x"), error])
 
 
+@pytest.mark.behaviour("S2-26")
 async def test_running_out_on_entry_is_not_routed_at_any_level_and_no_handler_runs() -> None:
     ran: list[str] = []
     paid = does(lambda step: ran.append("paid"), "paid", Note, starts_round=True)
@@ -175,6 +214,7 @@ async def test_requests_that_run_out_in_a_handler_take_its_error_route() -> None
     assert (unrouted.status, unrouted.exhausted) == ("failed", "requests")
 
 
+@pytest.mark.behaviour("S2-30")
 async def test_a_cancellation_is_not_routed_and_leaves_no_trace_of_the_node() -> None:
     started = anyio.Event()
 

@@ -169,6 +169,7 @@ async def test_events_are_frozen_and_at_the_clocks_time() -> None:
 # ---- Observers ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.behaviour("S2-32")
 async def test_an_observer_that_raises_changes_nothing_for_the_run_or_for_others(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -197,6 +198,7 @@ async def test_an_async_observer_is_awaited_and_keeps_its_order() -> None:
     assert seen == list(range(1, len(EXPECTED) + 1))
 
 
+@pytest.mark.behaviour("S2-32")
 async def test_an_observer_that_never_returns_does_not_hold_the_run() -> None:
     async def stuck(event: Event) -> None:
         await anyio.sleep_forever()
@@ -206,6 +208,7 @@ async def test_an_observer_that_never_returns_does_not_hold_the_run() -> None:
     assert result.status == "completed"
 
 
+@pytest.mark.behaviour("S2-32")
 async def test_an_observer_that_edits_what_it_is_told_changes_nothing() -> None:
     def spoil(event: Any) -> None:
         if event.kind == "state.patched":

@@ -58,14 +58,18 @@ async def run(flow: Flow[Any, Any, Any], **options: Any) -> RunResult[Any]:
 # ---- Timeouts ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.behaviour("S2-30")
+@pytest.mark.behaviour("S2-30", "A141")
 @pytest.mark.parametrize("act", [forever, swallows, swallows_and_raises])
-async def test_a_node_that_takes_too_long_takes_its_error_route_however_it_behaves(act: Any) -> None:
+@pytest.mark.parametrize("attempts", [1, 3])
+async def test_a_node_that_takes_too_long_takes_its_error_route_however_it_behaves(
+    act: Any, attempts: int
+) -> None:
     last = ends(Note)
-    flow = Flow("f", does(act, "slow", Note).to(last).using(timeout=5).on_error(last, NodeTimeout), last)
-    result = await run(flow)
+    row = does(act, "slow", Note).to(last).using(timeout=5, retry=Retry(attempts=attempts))
+    result = await run(Flow("f", row.on_error(last, NodeTimeout), last))
     assert result.value is not None
     assert (result.value.type, result.value.code, result.value.path) == ("NodeTimeout", "node_timeout", "slow#1")
+    assert (result.value.attempts, result.trace[0].attempts) == (attempts, attempts)
     assert result.value.message == "slow#1 took longer than its timeout of 5 s"
     assert (result.state, result.trace.path) == (Note(), "slow! > end")
 
@@ -172,7 +176,7 @@ def test_a_timeout_that_is_not_above_zero_is_refused(timeout: float) -> None:
 # ---- Retries -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.behaviour("S2-30")
+@pytest.mark.behaviour("S2-30", "A41")
 async def test_only_the_failing_node_is_tried_again_and_each_attempt_starts_fresh() -> None:
     sent: list[str] = []
     seen: list[tuple[int, list[str]]] = []
@@ -294,6 +298,7 @@ def repairing() -> tuple[Any, Any, Any]:
     return check, repair, give_up
 
 
+@pytest.mark.behaviour("A17")
 async def test_the_visit_over_the_limit_takes_the_over_limit_route_and_does_not_run() -> None:
     check, repair, give_up = repairing()
     last = ends(Note)
@@ -310,6 +315,7 @@ async def test_the_visit_over_the_limit_takes_the_over_limit_route_and_does_not_
     ]
 
 
+@pytest.mark.behaviour("S2-26")
 async def test_without_an_over_limit_route_the_run_fails_and_no_error_route_takes_it() -> None:
     check, repair, give_up = repairing()
     row = repair.to(check).using(max_visits=2).on_error(give_up)
@@ -328,6 +334,7 @@ async def test_visits_are_counted_in_each_walk_of_its_own() -> None:
     assert (result.status, result.trace.path) == ("completed", "one(limited > end) > two(limited > end) > end")
 
 
+@pytest.mark.behaviour("A17")
 async def test_a_refused_visit_pays_no_round() -> None:
     paid = does(lambda step: None, "paid", Note, starts_round=True)
     last = ends(Note)
@@ -344,6 +351,7 @@ def test_a_negative_number_of_visits_is_refused() -> None:
 # ---- The time of the run -----------------------------------------------------------------------------------
 
 
+@pytest.mark.behaviour("S2-30")
 @pytest.mark.parametrize("act", [forever, swallows, swallows_and_raises])
 async def test_time_that_runs_out_in_a_visit_fails_the_run_and_drops_the_visit(act: Any) -> None:
     last = ends(Note)
@@ -361,6 +369,7 @@ async def test_time_that_ran_out_takes_no_route_whatever_the_node_makes_of_it() 
     assert [visit.kind for visit in result.trace] in (["unfinished"], ["failed"])
 
 
+@pytest.mark.behaviour("S2-26")
 @pytest.mark.parametrize("fails", [True, False])
 async def test_time_that_ran_out_while_nobody_looked_ends_the_run_before_the_next_step(fails: bool) -> None:
     clock = HandClock()

@@ -39,6 +39,68 @@ async def test_anything_but_an_outcome_is_a_contract_error_that_no_route_takes(r
     assert (result.status, result.trace.path, result.state) == ("failed", "first!", Note())
 
 
+BARE: list[tuple[Any, Any]] = [
+    (Complete[str], "x"),
+    (Complete[int], 3),
+    (Complete[bool], True),
+    (Complete[bool], False),
+    (Complete[bool], None),
+    (Complete[None], None),
+    (Complete[Note], Note()),
+    (Complete[dict[str, int]], {"a": 1}),
+    (Continue, None),
+    (Continue, True),
+    (Continue[Literal["a"]], "a"),
+    (Continue[Literal["a"]], True),
+    (Continue[Literal["a"]] | Complete[str], "a"),
+]
+
+
+@pytest.mark.behaviour("S2-28")
+@pytest.mark.parametrize("is_async", [True, False], ids=["async", "sync"])
+@pytest.mark.parametrize(("hint", "returned"), BARE, ids=repr)
+async def test_a_bare_value_is_no_outcome_though_the_annotation_names_its_type_or_label(
+    hint: Any, returned: Any, is_async: bool
+) -> None:
+    def act(step: Any) -> Any:
+        step.state.number = 5
+        return returned
+
+    async def awaited(step: Any) -> Any:
+        return act(step)
+
+    function = awaited if is_async else act
+    function.__annotations__.update(step=Step[Note], **{"return": hint})
+    bare: Any = node(id="bare")(function)
+    last = ends(Note)
+    labelled, plain = "Literal" in repr(hint), hint is Continue
+    row = bare.to(a=last) if labelled else bare.to(last) if plain else bare
+    with pytest.raises(ContractError) as caught:
+        await Flow("f", row.on_error(last), last).run(Note())
+    assert str(caught.value).startswith(f"bare#1 returned {returned!r}: return Continue(), ")
+    result = result_of(caught.value)
+    assert (result.status, result.value, result.trace.path, result.state) == ("failed", None, "bare!", Note())
+
+
+@pytest.mark.behaviour("S2-28")
+@pytest.mark.parametrize("is_async", [True, False], ids=["async", "sync"])
+async def test_an_outcome_goes_on_or_completes_with_its_value(is_async: bool) -> None:
+    def act(step: Any) -> Any:
+        return Continue("a") if step.state.number else Complete("x")
+
+    async def awaited(step: Any) -> Any:
+        return act(step)
+
+    function = awaited if is_async else act
+    function.__annotations__.update(step=Step[Note], **{"return": Continue[Literal["a"]] | Complete[str]})
+    first: Any = node(id="first")(function)
+    last = ends(Note)
+    flow = Flow("f", first.to(a=last), last)
+    ended, went_on = [await flow.run(Note(number=number), check=False) for number in (0, 1)]
+    assert (ended.status, ended.value, ended.trace.path) == ("completed", "x", "first")
+    assert (went_on.status, went_on.value, went_on.trace.path) == ("completed", None, "first > end")
+
+
 @pytest.mark.behaviour("S2-22", "S2-28")
 @pytest.mark.parametrize("label", ["maybe", "", "YES", "end"])
 async def test_a_label_that_is_not_declared_is_a_contract_error_and_its_node_is_not_entered(label: str) -> None:

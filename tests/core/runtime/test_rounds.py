@@ -34,6 +34,62 @@ async def test_a_round_is_charged_on_the_entry_of_a_node_that_starts_one_and_now
     assert [visit.round for visit in result.trace] == [1, 1, 1]
 
 
+@pytest.mark.behaviour("S2-17", "S2-18", "A15")
+@pytest.mark.parametrize("way", ["next", "error"])
+async def test_in_a_loop_only_the_boundary_pays_and_it_has_paid_before_its_handler_runs(way: str) -> None:
+    seen: list[tuple[str, int, int, int]] = []
+    told: list[tuple[str, str]] = []
+
+    def look(step: Any) -> None:
+        seen.append((step.path, step.attempt, step.round, step.scope.used.rounds))
+
+    def turn(step: Any) -> Any:
+        look(step)
+        if step.visit == 4:
+            return Continue("done")
+        if way == "error":
+            raise ValueError
+        return Continue("more")
+
+    def try_twice(step: Any) -> None:
+        look(step)
+        if step.attempt == 1:
+            raise ValueError
+
+    a = does(look, "a", Note, starts_round=True)
+    b = does(try_twice, "b", Note)
+    inner = chain(Note, look).replace(n1=does(look, "n1", Note, starts_round=False)).as_node("in")
+    c = does(turn, "c", Note, Continue[Literal["more", "done"]])
+    last = ends(Note)
+    flow = Flow(
+        "f",
+        a.to(b),
+        b.to(inner).using(retry=Retry(attempts=2)),
+        inner.to(c),
+        c.to(more=a, done=last).on_error(a),
+        last,
+    )
+    result = await flow.run(
+        Note(),
+        budget=Budget(rounds=4),
+        check=False,
+        observers=[lambda event: told.append((event.kind, event.path))],
+    )
+    assert seen == [
+        (path, attempt, lap, lap)
+        for lap in range(1, 5)
+        for path, attempt in [
+            (f"a#{lap}", 1),
+            (f"b#{lap}", 1),
+            (f"b#{lap}", 2),
+            (f"in#{lap}/n1#1", 1),
+            (f"c#{lap}", 1),
+        ]
+    ]
+    assert (result.status, result.usage.rounds) == ("completed", 4)
+    assert [path for kind, path in told if kind == "round.started"] == ["a#1", "a#2", "a#3", "a#4"]
+
+
 @pytest.mark.behaviour("S2-17", "S2-27")
 async def test_a_failing_node_has_paid_its_round_and_retries_pay_no_other() -> None:
     def bad(step: Any) -> None:
@@ -131,14 +187,18 @@ async def test_the_entry_of_an_embedded_flow_starts_a_round_each_time() -> None:
     assert (result.value, result.usage.rounds) == (2, 2)
 
 
+@pytest.mark.behaviour("A15")
 async def test_step_tells_round_visit_and_attempt() -> None:
     seen: list[tuple[int, int, int, str]] = []
 
     def act(step: Any) -> Any:
         seen.append((step.round, step.visit, step.attempt, step.path))
+        if step.attempt == 1:
+            raise ValueError
         return Continue("done" if step.visit == 3 else "more")
 
     again = does(act, "again", Note, Continue[Literal["more", "done"]])
     last = ends(Note)
-    await Flow("f", again.to(more=again, done=last), last).run(Note())
-    assert seen == [(1, 1, 1, "again#1"), (2, 2, 1, "again#2"), (3, 3, 1, "again#3")]
+    row = again.to(more=again, done=last).using(retry=Retry(attempts=2))
+    await Flow("f", row, last).run(Note())
+    assert seen == [(lap, lap, attempt, f"again#{lap}") for lap in (1, 2, 3) for attempt in (1, 2)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio  # noqa: TID251 - the way its users cancel a task
 import contextvars
 import threading
-from typing import Any
+from typing import Any, Literal
 
 import anyio
 import anyio.lowlevel
@@ -13,7 +13,7 @@ import anyio.to_thread
 import pytest
 from pydantic import Field
 
-from flowcore import Complete, Continue, ContractError, Flow, Run, RunResult, Step, node, result_of
+from flowcore import Budget, Complete, Continue, ContractError, Flow, Run, RunResult, Step, node, result_of
 
 from ..runs import Boom, chain, does, ends, raising
 from ..states import Note
@@ -57,12 +57,16 @@ async def test_deps_are_tried_for_nodes_inside_sub_flows_too() -> None:
         await Flow("f", inner.as_node("in").to(end), end).run(Note())
 
 
+@pytest.mark.behaviour("S2-11")
 @pytest.mark.parametrize(
     "state", [None, {}, "text", Note, object()], ids=["None", "dict", "text", "class", "object"]
 )
 async def test_a_state_of_another_type_is_refused_before_anything_runs(state: Any) -> None:
+    ran: list[str] = []
+    flow = Flow("f", does(lambda step: Complete(ran.append("ran")), "only", Note, Complete[None]))
     with pytest.raises(ContractError, match="flow 'f' wants a state of type Note, not "):
-        await Flow("f", number).run(state)
+        await flow.run(state)
+    assert ran == []
 
 
 async def test_a_state_of_a_subclass_is_taken_and_given_back_as_what_it_is() -> None:
@@ -110,7 +114,7 @@ async def test_each_run_has_an_id_of_its_own_or_the_one_it_was_given() -> None:
 # ---- One flow, many runs -----------------------------------------------------------------------------------
 
 
-@pytest.mark.behaviour("S2-16")
+@pytest.mark.behaviour("S2-16", "A143")
 async def test_fifty_runs_of_one_flow_at_once_do_not_meet() -> None:
     flow = chain(Note, *[lambda step: count(step)] * 3, value=lambda step: step.state.number)
     values: dict[int, int] = {}
@@ -127,6 +131,39 @@ async def test_fifty_runs_of_one_flow_at_once_do_not_meet() -> None:
         for item in range(50):
             tasks.start_soon(one, item)
     assert values == {item: item + 3000 for item in range(50)}
+
+
+@pytest.mark.behaviour("S2-16", "A143")
+async def test_runs_of_one_flow_share_neither_counts_nor_limits_nor_records() -> None:
+    seen: dict[str, list[tuple[int, int, int, int]]] = {}
+    results: dict[str, RunResult[Any]] = {}
+
+    async def act(step: Any) -> Any:
+        used = step.scope.used
+        seen[step.run_id].append((step.visit, step.round, used.rounds, used.requests))
+        step.scope.charge(requests=1)
+        while min(map(len, seen.values())) < step.visit:
+            await anyio.lowlevel.checkpoint()
+        return Continue("done" if step.visit == 3 else "more")
+
+    again = does(act, "again", Note, Continue[Literal["more", "done"]])
+    end = ends(Note)
+    flow = Flow("f", again.to(more=again, done=end).using(max_visits=3), end)
+
+    async def one(run_id: str) -> None:
+        budget = Budget(rounds=3, requests=3)
+        results[run_id] = await flow.run(Note(), run_id=run_id, budget=budget, check=False)
+
+    for run_ids in (["one", "two"], ["after"]):
+        seen = {run_id: [] for run_id in run_ids}
+        with anyio.fail_after(5):
+            async with anyio.create_task_group() as tasks:
+                for run_id in run_ids:
+                    tasks.start_soon(one, run_id)
+        assert seen == {run_id: [(1, 1, 1, 0), (2, 2, 2, 1), (3, 3, 3, 2)] for run_id in run_ids}
+    for run_id in ("one", "two", "after"):
+        assert (results[run_id].status, results[run_id].trace.run_id) == ("completed", run_id)
+        assert results[run_id].trace.path == "again > again > again > end"
 
 
 @pytest.mark.behaviour("S2-16")
@@ -241,6 +278,7 @@ def waiting(at: int, started: anyio.Event) -> Flow[Any, Any, Any]:
     return chain(Note, *[act(place) for place in (1, 2, 3)])
 
 
+@pytest.mark.behaviour("S2-30", "A55")
 @pytest.mark.parametrize("at", [1, 2, 3])
 async def test_a_cancelled_caller_cancels_the_run_at_every_position(at: int) -> None:
     started = anyio.Event()
@@ -267,6 +305,7 @@ async def test_a_cancelled_caller_cancels_the_run_at_every_position(at: int) -> 
     assert "run.completed" not in seen
 
 
+@pytest.mark.behaviour("A57")
 async def test_a_cancelled_run_stops_at_the_next_node_though_the_wait_had_just_ended() -> None:
     released, ran = anyio.Event(), []
 
@@ -282,6 +321,7 @@ async def test_a_cancelled_run_stops_at_the_next_node_though_the_wait_had_just_e
     assert (result.status, ran) == ("cancelled", [])
 
 
+@pytest.mark.behaviour("S2-30")
 async def test_a_node_that_swallows_a_cancellation_does_not_turn_it_into_an_answer() -> None:
     started, ran = anyio.Event(), []
 
@@ -335,6 +375,7 @@ def test_an_asyncio_task_that_is_cancelled_is_cancelled() -> None:
     assert asyncio.run(main())
 
 
+@pytest.mark.behaviour("S2-30")
 async def test_leaving_a_handle_early_cancels_and_waits() -> None:
     started = anyio.Event()
     async with waiting(2, started).start(Note()) as run:

@@ -138,7 +138,7 @@ async def test_a_failure_of_deps_is_the_embedding_nodes() -> None:
     assert (result.value.path, result.value.message) == ("in#1", "deps")
 
 
-@pytest.mark.behaviour("Z03")
+@pytest.mark.behaviour("Z03", "S2-11")
 @pytest.mark.parametrize(
     "options",
     [
@@ -219,6 +219,7 @@ async def test_what_a_sub_flow_spends_the_run_spends_and_stops_at_the_runs_limit
     assert result.usage.requests == 4
 
 
+@pytest.mark.behaviour("A19")
 async def test_the_remaining_rounds_never_go_up_on_the_way_in_and_out() -> None:
     seen: list[Any] = []
 
@@ -255,6 +256,7 @@ async def test_a_limit_of_the_sub_flows_own_is_an_ordinary_failure_of_the_embedd
     assert result_of(caught.value).exhausted is None
 
 
+@pytest.mark.behaviour("A27")
 async def test_the_runs_limit_is_no_ordinary_failure_though_the_sub_flow_has_a_budget() -> None:
     item = spinning(5).as_node("in", budget=Budget(rounds=4))
     result = await after(item, on_error=None).run(Note(), budget=Budget(rounds=3), check=False)

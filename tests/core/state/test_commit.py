@@ -67,6 +67,7 @@ async def test_a_state_put_in_place_of_the_draft_is_kept_or_dropped_as_a_whole(f
     assert dropped.state == form()
 
 
+@pytest.mark.behaviour("S2-11")
 @pytest.mark.parametrize("form", [Plain, Model])
 async def test_a_state_of_another_type_cannot_be_put_there(form: type) -> None:
     result = await chain(form, lambda step: setattr(step, "state", {"number": 1})).run(form(), check=False)
