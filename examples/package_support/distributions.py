@@ -44,6 +44,11 @@ class Installed:
         return [file for file in self.listed if _is_read(PurePosixPath(file))]
 
     @property
+    def summary(self) -> str:
+        """What it says of itself in one line."""
+        return str(self.distribution.metadata.json.get("summary", ""))
+
+    @property
     def description(self) -> str:
         """Its long description."""
         return str(self.distribution.metadata.json.get("description", ""))

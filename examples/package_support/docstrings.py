@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+_SHORT = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +57,14 @@ def _class(node: ast.ClassDef, owner: str) -> Iterator[Documented]:
     maker = next((item for item in node.body if isinstance(item, _Function) and item.name == "__init__"), None)
     arguments, notes = _fields(node) if maker is None else _arguments(maker)
     docs = [ast.get_docstring(node), ast.get_docstring(maker) if maker else None]
-    if text := "\n\n".join(doc for doc in docs if doc) or ("" if not notes else node.name):
+    if text := "\n\n".join(doc for doc in docs if doc) or _undocumented(node, arguments, notes):
         yield Documented(name, "class", text, arguments, notes)
     yield from _members(node.body, name, in_class=True)
 
 
 def _function(node: _Function, owner: str, in_class: bool) -> Iterator[Documented]:
     arguments, notes = _arguments(node)
-    doc = ast.get_docstring(node) or ("" if not notes else node.name)
+    doc = ast.get_docstring(node) or _undocumented(node, {} if in_class else arguments, notes)
     decorators = {ast.unparse(item).split("(")[0].split(".")[-1] for item in node.decorator_list}
     is_property = bool(decorators & {"property", "cached_property", "hybrid_property"})
     if doc:
@@ -86,9 +87,21 @@ def _setting(statement: ast.stmt, following: ast.stmt | None, owner: str) -> Ite
     text = ""
     if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
         text = following.value.value if isinstance(following.value.value, str) else ""
-    if text.strip():
+    text = text.strip() or _default(target.id, statement)
+    if text:
         shown = _shown(target.id, note, statement.value)
         yield Documented(f"{owner}.{target.id}", "attribute", text, {target.id: shown})
+
+
+def _undocumented(node: ast.ClassDef | _Function, arguments: Mapping[str, str], notes: Mapping[str, str]) -> str:
+    """What has no docstring is still told by its name, where its signature has defaults or notes."""
+    return node.name if notes or any(" = " in shown for shown in arguments.values()) else ""
+
+
+def _default(name: str, statement: ast.stmt) -> str:
+    """A constant that signatures name as a default says what it is by its value."""
+    text = ast.unparse(statement) if "DEFAULT" in name.split("_") else ""
+    return text if len(text) <= _SHORT else ""
 
 
 def _fields(node: ast.ClassDef) -> tuple[dict[str, str], dict[str, str]]:

@@ -6,7 +6,7 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import groupby
+from itertools import accumulate, groupby
 from pathlib import PurePosixPath
 
 from flowcore_knowledge import Passage
@@ -15,24 +15,36 @@ from .distributions import Installed
 from .docstrings import Documented, documented
 from .prose import Block, blocks
 
-VERSION = "3"
+VERSION = "5"
 """Part of the index's fingerprint: raise it when a harvest gives other passages than before."""
 
 _LABELS = {"Returns", "Yields", "Raises", "Warns"}
 _WORDS = 110
 _LONGEST = 1200
 _LINES_OF_CODE = 24
+_SENTENCE, _OPENING = 6, 400
+_SIGNATURE = 800
 _CREDIT = re.compile(r"\bby @[\w\[\]-]+ in |^#\d+\b")  # a line of a change log names a change, explains nothing
 
 
 def harvest(one: Installed) -> Iterator[Passage]:
     """Every passage of a distribution, each text once: twins such as sync and async methods say the same."""
     seen: set[tuple[str, str]] = set()
-    for passage in (*_described(one), *_documented(one)):
+    for passage in (*_summed_up(one), *_described(one), *_documented(one)):
         key = (passage.title.rsplit(".", 1)[-1], passage.text)
         if key not in seen:
             seen.add(key)
             yield passage
+
+
+def _summed_up(one: Installed) -> Iterator[Passage]:
+    """What the distribution is: the summary of its metadata, and the first sentences of its long description."""
+    told = (block.text for block in blocks(one.description) if not block.code and not block.name)
+    opening = next((text for text in told if len(text.split()) >= _SENTENCE and text.endswith((".", "!"))), "")
+    told_already = one.summary and opening.startswith(one.summary)
+    if text := "\n".join(filter(None, ("" if told_already else one.summary, opening[:_OPENING]))):
+        title = f"{one.name}: summary"
+        yield Passage(source=one.name, where="Summary", title=title, text=text, context=f"{one.name} metadata")
 
 
 def _described(one: Installed) -> Iterator[Passage]:
@@ -69,7 +81,7 @@ def _module(file: str) -> str:
 def _passages(source: str, thing: Documented) -> Iterator[Passage]:
     parsed = blocks(thing.doc)
     title, context = _title(thing), f"{thing.name} {thing.kind} {' '.join(thing.arguments)}"
-    told = [_labelled(block) for block in parsed if not block.name]
+    told = [_labelled(block) for block in parsed if not block.name and thing.doc != thing.name.split(".")[-1]]
     for text in _packed([*_signature(thing), *told]):
         yield Passage(source=source, where=thing.name, title=title, text=text, context=context)
     summary = next((block.text for block in parsed if not block.code and not block.name), "")[:300]
@@ -90,7 +102,9 @@ def _passages(source: str, thing: Documented) -> Iterator[Passage]:
 def _signature(thing: Documented) -> list[Block]:
     if not thing.arguments or thing.kind == "attribute":
         return []
-    return [Block(f"{thing.name.rpartition('.')[2]}({', '.join(thing.arguments.values())})"[:400])]
+    shown = list(thing.arguments.values())
+    fitting = sum(size <= _SIGNATURE for size in accumulate(map(len, shown)))
+    return [Block(f"{thing.name.rpartition('.')[2]}({', '.join(shown[:fitting])})")]
 
 
 def _labelled(block: Block) -> Block:

@@ -39,7 +39,7 @@ class Lamp:
 README = """
 # Lampworks
 
-A **friendly** library for [lamps](https://lamps.example).
+A **friendly** library for [lamps](https://lamps.example) that glow.
 
 ## Options
 
@@ -70,11 +70,21 @@ def boil(water, minutes=4):
 '''
 
 
-def add(site: Path, name: str, version: str, files: dict[str, str], *, readme: str = "", needs: str = "") -> None:
+def add(
+    site: Path,
+    name: str,
+    version: str,
+    files: dict[str, str],
+    *,
+    readme: str = "",
+    needs: str = "",
+    summary: str = "",
+) -> None:
     """Install a distribution into the folder."""
     info = site / f"{name.replace('-', '_')}-{version}.dist-info"
     info.mkdir(parents=True)
     head = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+    head += f"Summary: {summary}\n" if summary else ""
     head += f"Requires-Dist: {needs}\n" if needs else ""
     (info / "METADATA").write_text(f"{head}\n{readme}", encoding="utf-8")
     for file, text in files.items():
@@ -86,6 +96,20 @@ def add(site: Path, name: str, version: str, files: dict[str, str], *, readme: s
 def furnish(site: Path) -> Path:
     """Install lampworks and kettle."""
     lamp = {"lampworks/__init__.py": LAMP, "lampworks/tests/test_lamp.py": '"""Not read."""'}
-    add(site, "Lampworks", "1.0", lamp, readme=README, needs="wickmaker>=2; extra == 'oil'")
-    add(site, "kettle", "2.0", {"kettle.py": KETTLE})
+    add(
+        site,
+        "Lampworks",
+        "1.0",
+        lamp,
+        readme=README,
+        summary="Lamps for the home.",
+        needs="wickmaker>=2; extra == 'oil'",
+    )
+    add(
+        site,
+        "kettle",
+        "2.0",
+        {"kettle.py": KETTLE},
+        readme="# Kettle\n\n## Installation\n\n```\n$ pip install kettle\n```\n",
+    )
     return site

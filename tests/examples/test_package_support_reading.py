@@ -232,3 +232,18 @@ def test_progress_is_a_bar_on_a_terminal_and_lines_elsewhere() -> None:
         "Reading [##############################] 2/2\n",
     ]
     assert file.getvalue() == "Reading: 1 of 2\nReading: 2 of 2\n"
+
+
+def test_signatures_without_words_and_named_defaults_are_read() -> None:
+    source = """
+DEFAULT_LIMIT = Limit(5)
+OTHER = 3
+
+class Pool:
+    def __init__(self, size=4): ...
+
+def run(host="::1"): ...
+def go(host): ...
+"""
+    found = [(one.name, one.doc) for one in documented(source, "m")]
+    assert found == [("m.DEFAULT_LIMIT", "DEFAULT_LIMIT = Limit(5)"), ("m.Pool", "Pool"), ("m.run", "run")]
