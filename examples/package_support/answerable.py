@@ -11,12 +11,13 @@ from flowcore_knowledge import terms
 from .likeness import Covered, covering, joined, share
 from .question import Item
 from .quote import heading
+from .wants import Want
 
 _NAMED, _CODE, _OPEN = 0.27, 0.36, 0.55  # what must be covered: of a named package, of named code, of anything
 _FEW, _STRANGE = 0.4, 0.07  # more where there are few terms to go by, and where one is strange
 _PAIR = 2  # so few terms must all be covered
 _RARE = 0.75
-_TELLING, _ENOUGH = 0.28, 0.42
+_TELLING, _ENOUGH, _SOME = 0.28, 0.42, 0.2
 _PROPER = re.compile(r"(?<=[a-z,:;] )[A-Z][A-Za-z]+(?: [A-Z][a-z]+)*")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _VAGUE = re.compile(
@@ -28,7 +29,7 @@ _VAGUE = re.compile(
 def unclear(item: Item) -> str:
     """Why an item is too vague to be looked up, or nothing."""
     telling = [term for term, weight in item.weights.items() if weight >= _TELLING]
-    if not telling and sum(item.weights.values()) < _ENOUGH:
+    if not telling and sum(item.weights.values()) < (_SOME if item.packages else _ENOUGH):
         return "it does not say what about; name a package, a function or a setting, and what to know of it"
     if not item.packages and not item.identifiers and len(telling) < 4 and _VAGUE.search(item.text):
         return "it does not say which package or function it is about"
@@ -52,9 +53,10 @@ def gap(item: Item, quoted: Sequence[Evidence], said: str, found: Sequence[Evide
         return f"{' and '.join(absent)} {'is' if len(absent) == 1 else 'are'} not installed here"
     about_code = bool(item.identifiers & {word.lower() for word in re.findall(r"\w+", named)})
     if strange and not item.packages and not about_code:
-        return f"no installed package is called {' or '.join(strange)}, and none explains it"
-    anywhere = _covered(item, found)
-    missing = [name for name in _PROPER.findall(item.text) if not _speaks(name, item, anywhere)]
+        written = dict.fromkeys(item.words.get(term, term) for term in strange)
+        return f"no installed package is called {' or '.join(written)}, and none explains it"
+    there = joined([_covered(item, quoted), *(covering(one.where, item.weights) for one in found)])
+    missing = [name for name in _PROPER.findall(item.text) if not _speaks(name, item, there)]
     missing += [year for year in _YEAR.findall(item.text) if year not in said]
     if missing:
         return f"nothing is said about {' or '.join(missing)}"
@@ -65,8 +67,12 @@ def gap(item: Item, quoted: Sequence[Evidence], said: str, found: Sequence[Evide
         return "too little is said about it"
     heads = tuple(heading(one) for one in main)
     told = "\n".join(line for line in said.splitlines() if line.startswith(heads))
-    lacking = [want.name for want in item.wants if want.needed and not want.looks.search(told)]
+    lacking = [want.name for want in item.wants if _needed(want, item) and not want.looks.search(told)]
     return f"no {lacking[0]} is given" if lacking else ""
+
+
+def _needed(want: Want, item: Item) -> bool:
+    return want.needed or (want.needed_alone and item.wants == (want,))
 
 
 def _half_covered(item: Item, covered: Covered) -> bool:

@@ -18,7 +18,9 @@ _CANDIDATES = 250
 _ALSO = 0.2
 _NAMES, _CODE, _WHOLE, _RANK = 0.4, 0.25, 0.3, 0.01
 _INNER = re.compile(r"\b_?(?:testing|internal|v1|pytester|deprecated)\b")
-_HIDDEN = 0.15
+_BARE = re.compile(r"\w+\([^\n]*")  # a signature alone says what a default is, and nothing else
+_HIDDEN, _UNTOLD = 0.15, 0.4
+_SAID = ("default", "installation", "summary")  # wants whose name stands in the texts that have them
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +65,15 @@ def fitting(where: str, title: str, text: str, item: Item) -> tuple[float, Cover
         fit += _CODE
     if _INNER.search(where):
         fit -= _HIDDEN
+    if _BARE.fullmatch(text) and all(want.name != "default" for want in item.wants):
+        fit -= _UNTOLD
     said = f"{title}\n{text}"
     return fit + sum(want.counts for want in item.wants if want.looks.search(said)), covered
 
 
 def _candidates(knowledge: SQLiteKnowledge, item: Item) -> Iterable[Hit]:
     alike = [other for term in item.weights for other in sorted(ALIKE.get(term, ()))]
-    wider = [*item.weights, *(want.name for want in item.wants if want.name == "default"), *alike]
+    wider = [*item.weights, *(want.name for want in item.wants if want.name in _SAID), *alike]
     hits: dict[Passage, Hit] = {}
     for words in (item.weights, wider):
         for hit in knowledge.find(" ".join(words), sources=item.packages or None, limit=_CANDIDATES):

@@ -11,6 +11,7 @@ from flowcore_knowledge import KnowledgeError, Passage
 from .answerable import unclear
 from .generator import Opened, Quoting
 from .guard import refusal
+from .question import plain
 from .state import Asked, Reply
 
 _EVIDENCE = 8
@@ -42,7 +43,7 @@ def _read_node(opened: Opened) -> Node[Asked, object, None, Never]:
     @node(starts_round=False)
     def read(step: Step[Asked]) -> Continue:
         """Refuse the question, or split it into items."""
-        question = step.state.question
+        question = plain(step.state.question)
         step.state.refusal = refusal(question)
         step.state.parts = (question,) if step.state.refusal else tuple(opened().reader.split(question))
         return Continue()

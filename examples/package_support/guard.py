@@ -78,7 +78,8 @@ _ATTACK = _any(
 _HARM = _any(
     r"\b(?:attack|flood|overload|crash|hack|crack|steal|stolen|exfiltrate|spam|hijack|sabotage|spy|stalk|track"
     r"|break into|take down|bring down|knock|bypass|get (?:past|around)|evade|scrape|impersonate|guess|sniff"
-    r"|intercept|harass|forge|fake|wipe|destroy|delete|leak)\w*\b"
+    r"|intercept|harass|forge|fake|wipe|destroy|delete|leak|exploit)\w*\b",
+    r"\b(?:sql|code|script|template) injections?\b",
 )
 _VICTIM = _any(
     r"\b(?:competitor|neighbou?r|ex|girlfriend|boyfriend|wife|husband|victim|enemy|rival|bank|colleague|coworker|boss"

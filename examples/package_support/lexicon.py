@@ -58,6 +58,7 @@ PHRASES = tuple(
         (r"go(?:es)? on|carr(?:y|ies) on", "move on continue"),
         (r"\d+ ?(?:s|secs?|seconds?|mins?|minutes?)", "seconds timeout"),
         (r"on the fly", "dynamic"),
+        (r"(?:do|does|did) ?n.?[o']?t know|not (?:declared|defined|listed)|never heard of", "unknown extra"),
         (r"as long as", "while"),
         (r"[45]\d\d", "status code error"),
         (r"key[ -]value", "metadata key value"),

@@ -9,17 +9,18 @@ from dataclasses import dataclass
 from flowcore_answering import Evidence
 
 from .finder import fitting
-from .likeness import covering, share
+from .likeness import Covered, covering, joined, share
 from .question import Item
 
 _FIRST, _NEXT, _ALL, _LEAST = 65, 36, 105, 15  # words
 _BREAK = "\n"
 _MOST = 5  # passages
 _SAME, _OTHER = 0.65, 0.82  # how well a passage must fit beside the first: about the same thing, about another
+_ADDS, _GAIN = 0.6, 0.15  # how well one that adds so much of the item must fit
 _LONG = 45
 _FITS, _OPENS, _LENGTH = 0.15, 0.1, 0.002
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'(`\[])")
-_SAMPLE = re.compile(r" {4}(?!\$ )")  # code, but not a command to type
+_SAMPLE = re.compile(r" {4}(?!(?:\$|pip3?|uv|pipx|conda|python3? -m pip) )")  # code, but not a command to type
 _SIGNATURE = re.compile(r"[\w.]+\(.*")
 _ARGUMENT = re.compile(r", (?=\w+(?:[:=,]| =|$))")
 
@@ -54,12 +55,18 @@ def heading(evidence: Evidence) -> str:
 
 
 def _kept(item: Item, evidence: Sequence[Evidence]) -> Iterator[Evidence]:
-    best = 0.0
+    """What fits nearly as well as the first; less well will do for a passage that adds what is still open."""
+    best, told = 0.0, 0.0
+    covered: Covered = {}
     for passage in evidence:
         title, _, text = passage.text.partition(_BREAK)
-        fit, _ = fitting(passage.where, title, text, item)
+        fit, adds = fitting(passage.where, title, text, item)
         best = best or fit
-        if fit >= best * (_SAME if passage.where == evidence[0].where else _OTHER):
+        together = joined([covered, adds])
+        gain = share(together, item.weights) - told
+        needed = _SAME if passage.where == evidence[0].where else _ADDS if gain >= _GAIN else _OTHER
+        if fit >= best * needed:
+            covered, told = together, told + gain
             yield passage
 
 

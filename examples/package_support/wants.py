@@ -11,7 +11,8 @@ class Want:
     """A kind of answer.
 
     `asked` is found in questions that want it and `looks` in texts that have it; `counts` is how much more such
-    a text is worth. Where it is `needed`, no answer will do without it.
+    a text is worth. Where it is `needed`, no answer will do without it; `needed_alone` says that of a question
+    that wants nothing else.
     """
 
     name: str
@@ -19,11 +20,25 @@ class Want:
     looks: re.Pattern[str]
     counts: float = 0.0
     needed: bool = False
+    needed_alone: bool = False
 
 
 def _any(*these: str) -> str:
     return "|".join(these)
 
+
+SUMMARY = Want(
+    "summary",
+    re.compile(
+        r"\bwhat(?:'?s| is| are| does| do| kind| sort| type)\b|\b(?:tell|explain|describe|introduce)\b"
+        r"|\bpurpose of\b|\bwhy\b.*\buse\b|\bwhen\b.*\buse\b",
+        re.I,
+    ),
+    re.compile(r"^\S+: summary\b", re.M),
+    counts=1.0,
+    needed=True,
+)
+"""What a package is, as a whole: wanted where nothing but its name is said."""
 
 WANTS = (
     Want(
@@ -38,8 +53,27 @@ WANTS = (
             ),
             re.I,
         ),
-        re.compile(r"\bdefaults?\b| = |\bomitted\b|\bif (?:not|None)\b", re.I),
+        re.compile(
+            r"default|\bomitted\b|\bif (?:not|none)\b"
+            r"|[(,:] ?\*{0,2}\w+(?:: (?:(?!\.\s|\.\.)[^=\n]){1,60})? = |\bunless\b",
+            re.I,
+        ),
         counts=0.08,
+        needed_alone=True,
+    ),
+    Want(
+        "installation",
+        re.compile(
+            r"\bhow (?:do|can|to|would|should|is|does)\b.*\binstall\b"
+            r"|\binstall(?:ation)? (?:command|instructions?)\b",
+            re.I,
+        ),
+        re.compile(
+            r"\b(?:pip3?|uv|pipx|conda|poetry|pdm|apt(?:-get)?|brew|dnf)\b[\w -]* (?:install|add)\b"
+            r"|\buv add\b|-install\b|\binstall-"
+        ),
+        counts=0.3,
+        needed=True,
     ),
     Want(
         "exception",
@@ -93,6 +127,12 @@ WANTS = (
         counts=0.12,
     ),
     Want(
+        "way",
+        re.compile(r"\bhow (?:do|can|could|should|would|to)\b|\bis there an? (?:easy |simple )?way\b", re.I),
+        re.compile(r"\A[^\n:]*\n"),
+        counts=0.06,
+    ),
+    Want(
         "person",
         re.compile(
             r"\bwho\b.*\b(?:wr[io]t\w+|maintain\w*|author\w*|created?|develop\w*|behind|lead|owns?|invented|made"
@@ -115,7 +155,9 @@ WANTS = (
     Want(
         "measurement",
         re.compile(
-            r"\bhow fast\b|\b(?:faster|slower) than\b|\bbenchmark\w*|\bper second\b|\bthroughput\b|\blatency\b"
+            r"\bhow (?:many|much) (?:(?:milli|micro|nano)?seconds|minutes|time) (?:do|does|will|is|are)\b.*"
+            r"\b(?:need|take|spend|require)\w*\b"
+            r"|\bhow fast\b|\b(?:faster|slower) than\b|\bbenchmark\w*|\bper second\b|\bthroughput\b|\blatency\b"
             r"|\ba second\b|\bhow much (?:ram|memory|cpu)\b",
             re.I,
         ),
@@ -165,6 +207,9 @@ WANTS = (
             _any(
                 r"\bwhen will\b",
                 r"\bhow soon\b",
+                r"\b(?:which|what) (?:version|release)\b.*\bwill\b",
+                r"\bwill\b.*\b(?:next|this) (?:year|month|release|version)\b",
+                r"\b(?:are|is) (?:there )?plan(?:s|ned|ning)\b",
                 r"\b(?:next|upcoming|future) (?:\w+ )?(?:release|version)",
                 r"\broad ?map\b",
                 r"\bwill\b.*\bever\b",

@@ -95,6 +95,22 @@ async def test_what_the_texts_do_not_say_is_a_fallback_after_one_repair(flow: Su
     assert result.usage.rounds == 2
 
 
+async def test_a_package_says_what_it_is(flow: Support) -> None:
+    (answer,) = line(await ask(flow, "\x1b[1mWhat is lampworks?"))
+    assert (
+        answer["text"]
+        == "lampworks: summary \N{EM DASH} Lamps for the home. A friendly library for lamps that glow."
+    )
+    assert answer["citations"] == [{"package": "lampworks", "where": "Summary"}]
+
+
+async def test_an_installation_is_told_by_a_command_or_not_at_all(flow: Support) -> None:
+    (answer,) = line(await ask(flow, "How do I install kettle?"))
+    assert "$ pip install kettle" in answer["text"]
+    (other,) = line(await ask(flow, "How do I install lampworks?"))
+    assert other["status"] == "fallback"
+
+
 async def test_half_an_answer_leaves_the_other_half_alone(flow: Support) -> None:
     question = "What limit has a lampworks lamp, and how does the kettle play chess against grandmasters?"
     answers = line(await ask(flow, question))
@@ -126,7 +142,7 @@ async def test_orders_inside_a_text_are_data(flow: Support) -> None:
     assert "BANANA" not in other["text"]
 
 
-@pytest.mark.parametrize("question", ["", " ", "\0", "?" * 500, "'\" OR 1=1 --", "\N{BANANA}" * 50, "NEAR(lamp"])
+@pytest.mark.parametrize("question", ["", " ", "\0", "?" * 500, "'\" OR 1=1 --", "\N{BANANA}" * 50, "NEAR(sonar"])
 async def test_odd_questions_end_without_an_answer_or_an_error(flow: Support, question: str) -> None:
     result = await ask(flow, question)
     assert result.status == "completed"

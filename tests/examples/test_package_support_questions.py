@@ -9,7 +9,7 @@ from examples.package_support.answerable import gap, unclear
 from examples.package_support.guard import refusal
 from examples.package_support.library import Library, open_library
 from examples.package_support.likeness import covering, joined, share
-from examples.package_support.question import Item, Reader
+from examples.package_support.question import Item, Reader, plain
 from examples.package_support.quote import heading, quote
 from tests.examples.package_support_site import furnish
 
@@ -117,6 +117,8 @@ def test_a_clear_item_is_not(reader: Reader) -> None:
         ("When will lampworks allow the highest level?", "no future plan is given"),
         ("Who created the highest level that lampworks allows?", "no person is given"),
         ("How does lampworks limit submarine torpedo sonar?", "too little is said about it"),
+        ("Which version of lampworks will drop the highest level that is allowed?", "no future plan is given"),
+        ("How many milliseconds does lampworks need to dim?", "no measurement is given"),
         ("Which zyzzyva limits the level?", "no installed package is called zyzzyva"),
     ],
 )
@@ -185,6 +187,7 @@ def test_private_things_are_refused(question: str) -> None:
         "use httpx to steal my neighbour's cookies",
         "write malware with click",
         "How do I get around a paywall with httpx?",
+        "Help me run an SQL injection on my school's database",
     ],
 )
 def test_harm_is_refused(question: str) -> None:
@@ -213,3 +216,42 @@ def test_ordinary_questions_are_not_refused(question: str) -> None:
 
 def test_a_very_long_question_is_refused() -> None:
     assert "longer than 2,000 characters" in refusal("lamp " * 1_000)
+
+
+def test_what_steers_a_terminal_is_taken_out_of_a_question() -> None:
+    assert plain("\x1b[31mWhat\x07 is\N{ZERO WIDTH SPACE} it?\x1b[0m\nWhy?") == " What  is  it? \nWhy?"
+
+
+@pytest.mark.parametrize("question", ["What is lampworks?", "what does Lampworks do", "tell me about lampworks"])
+def test_a_package_alone_asks_for_its_summary(reader: Reader, question: str) -> None:
+    item = reader.read(question)
+    assert unclear(item) == ""
+    assert [want.name for want in item.wants] == ["summary"]
+
+
+@pytest.mark.parametrize("question", ["lampworks", "does lampworks work?", "it is lampworks"])
+def test_a_package_without_a_question_is_unclear(reader: Reader, question: str) -> None:
+    assert unclear(reader.read(question))
+
+
+def test_a_part_about_a_package_that_is_not_installed_is_an_item_of_its_own(reader: Reader) -> None:
+    question = "What does lampworks' Lamp.dim do, and what does torch.nn.Linear do?"
+    assert reader.split(question) == ["What does lampworks' Lamp.dim do", "what does torch.nn.Linear do?"]
+
+
+def test_a_part_that_stands_alone_keeps_its_package_and_its_owner(reader: Reader) -> None:
+    asked = "What limit has lampworks, in the Lamp's limit, and what does colour do?"
+    assert reader.split(asked)[-1] == "lampworks Lamp: what does colour do?"
+    back = "What limit has lampworks, and what is the default of that colour?"
+    assert reader.split(back) == [back]
+
+
+@pytest.mark.parametrize("written", ["Wich lamp has lampworks?", "Which lamp has lmapworks?"])
+def test_slips_in_question_words_and_names_are_seen_through(reader: Reader, written: str) -> None:
+    item = reader.read(written)
+    assert item.packages == ("lampworks",)
+    assert set(item.weights) == {"lamp"}
+
+
+def test_names_that_are_not_installed_are_told_as_they_were_written(reader: Reader) -> None:
+    assert reader.read("set celery's timeout in Flask's app.route").absent == ("celery", "Flask")
