@@ -5,12 +5,38 @@ from __future__ import annotations
 from types import SimpleNamespace as Kit
 from typing import Any
 
+import anyio
 import pytest
 
 from flowcore.errors import ContractError
 from flowcore_answering import ItemDraft, Review
 from flowcore_answering.absent import no_fallback, no_repair, no_review
 from flowcore_answering.replies import drafts_of, fallbacks_of, reply_of, reviews_of
+
+
+@pytest.mark.behaviour("S2-65", "S2-74")
+@pytest.mark.parametrize("port", ["generate", "review", "repair", "fallback"])
+async def test_a_cancellation_leaves_a_port_as_it_came(port: str) -> None:
+    came: list[BaseException] = []
+    left: list[BaseException] = []
+
+    async def hang() -> None:
+        try:
+            await anyio.sleep_forever()
+        except BaseException as error:
+            came.append(error)
+            raise
+
+    with anyio.CancelScope() as caller:
+        caller.cancel()
+        try:
+            await reply_of(port, hang())
+        except BaseException as error:
+            left.append(error)
+            raise
+    assert caller.cancelled_caught
+    assert len(came) == 1
+    assert left == came
 
 
 @pytest.mark.behaviour("S2-66")

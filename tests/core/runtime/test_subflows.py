@@ -220,13 +220,14 @@ async def test_what_a_sub_flow_spends_the_run_spends_and_stops_at_the_runs_limit
 
 
 @pytest.mark.behaviour("A19")
-async def test_the_remaining_rounds_never_go_up_on_the_way_in_and_out() -> None:
+@pytest.mark.parametrize("budget", [None, Budget(rounds=50)], ids=["shared", "wider"])
+async def test_the_remaining_rounds_never_go_up_on_the_way_in_and_out(budget: Budget | None) -> None:
     seen: list[Any] = []
 
     def look(step: Any) -> None:
         seen.append(step.scope.remaining["rounds"])
 
-    inner = chain(Note, look, look).as_node("in")
+    inner = chain(Note, look, look).as_node("in", budget=budget)
     before = does(look, "before", Note)
     behind = does(look, "behind", Note, starts_round=True)
     last = ends(Note)
