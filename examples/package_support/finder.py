@@ -16,7 +16,7 @@ from .question import Item
 
 _CANDIDATES = 250
 _ALSO = 0.2
-_NAMES, _CODE, _WHOLE, _RANK = 0.4, 0.25, 0.3, 0.01
+_NAMES, _CODE, _OWNER, _WHOLE, _RANK = 0.4, 0.25, 0.15, 0.3, 0.01
 _INNER = re.compile(r"\b_?(?:testing|internal|v1|pytester|deprecated)\b")
 _BARE = re.compile(r"\w+\([^\n]*")  # a signature alone says what a default is, and nothing else
 _HIDDEN, _UNTOLD = 0.15, 0.4
@@ -61,8 +61,9 @@ def fitting(where: str, title: str, text: str, item: Item) -> tuple[float, Cover
     names = covering(f"{title} {where}", item.weights)
     covered = joined([names, covering(text, item.weights)])
     fit = share(covered, item.weights) + _NAMES * share(names, item.weights)
-    if item.identifiers & {part.lower() for part in where.split(".")[-2:]}:
-        fit += _CODE
+    called = item.identifiers & {part.lower() for part in where.split(".")[-2:]}
+    if called:
+        fit += _CODE + _OWNER * (len(called) - 1)
     if _INNER.search(where):
         fit -= _HIDDEN
     if _BARE.fullmatch(text) and all(want.name != "default" for want in item.wants):

@@ -17,7 +17,7 @@ def _any(*these: str) -> re.Pattern[str]:
 
 _RULES = (
     r"(?:sources?|instructions?|rules?|prompts?|guidelines?|evidence|texts?|checks?|context|guard|safety"
-    r"|restrictions?|retrieval|search)"
+    r"|restrictions?|retrieval|search)(?! (?:param|arg|option|field|key|attribute|setting|header|flag))"
 )
 _ORDERS = _any(
     rf"\b(?:ignore|disregard|forget|override|bypass|drop|skip)\b[^.?!]{{0,30}}"

@@ -146,7 +146,8 @@ WANTS = (
         "amount",
         re.compile(r"\bhow (?:many|much|often|long)\b", re.I),
         re.compile(
-            r"\d|\b(?:one|two|three|four|five|ten|zero|once|twice|single|infinite|inf|unlimited|never|always|every"
+            r"(?<![\w.])(?<!version )\d|\b(?:one|two|three|four|five|ten|zero|once|twice"
+            r"|single|infinite|inf|unlimited|never|always|every"
             r"|each|no limit|at most|until)\b",
             re.I,
         ),
