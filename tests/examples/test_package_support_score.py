@@ -25,8 +25,7 @@ def test_the_questions_are_answered_rightly_or_not_at_all(pytestconfig: pytest.C
     lines: list[dict[str, Any]] = []
 
     async def ask_all() -> None:
-        for question in questions:
-            lines.append(line(question["id"], await flow.run(Asked(question=question["question"]))))
+        lines.extend([line(each["id"], await flow.run(Asked(question=each["question"]))) for each in questions])
 
     anyio.run(ask_all)
     library.knowledge.close()

@@ -1,8 +1,9 @@
 """What the app plugs in: generator, repairer, reviewer, fallback, and the question for quota.
 
 What a port raises, and where it goes: an ordinary error of `Generator` or `Repairer` leads to the fallback
-node; an error of `Reviewer` or `Fallback` leaves the run as it is. Cancellation and `ContractError` leave the
-run from every port.
+node; an error of `Reviewer` or `Fallback` leaves the run as it is. The cancellation of the run and
+`ContractError` leave it from every port. A cancellation that nobody asked of the run (a port awaits a task that
+somebody else cancelled) is an error of that port like any other: `NodeCancelled`.
 """
 
 from __future__ import annotations
