@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import re
+import signal
+import subprocess
 from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @pytest.fixture(scope="session", params=["asyncio", "trio"])
@@ -13,6 +19,27 @@ def anyio_backend(request: pytest.FixtureRequest) -> str:
     """Runs every async test on both event loops."""
     backend: str = request.param
     return backend
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Starts commands that heed every signal, though the tests may ignore some; kills what is left of them."""
+    started: list[subprocess.Popen[str]] = []
+
+    def heed() -> None:
+        for each in SIGNALS:
+            signal.signal(each, signal.SIG_DFL)
+
+    def begin(command: list[str], **options: Any) -> subprocess.Popen[str]:
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        process = subprocess.Popen(command, text=True, preexec_fn=heed, **pipes, **options)
+        started.append(process)
+        return process
+
+    yield begin
+    for process in started:
+        process.kill()
+        process.communicate()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

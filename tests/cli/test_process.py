@@ -8,10 +8,12 @@ import pty
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+Start = Callable[..., subprocess.Popen[str]]
 FLOWCORE = str(Path(sys.executable).with_name("flowcore"))
 WAITING = """
 import anyio
@@ -58,10 +60,10 @@ def test_a_wrong_command_is_told_in_one_line(tmp_path: Path) -> None:
     assert called.stderr.count("\n") == 1
 
 
-def test_an_interrupt_ends_with_130_one_line_and_nothing_written(tmp_path: Path) -> None:
+def test_an_interrupt_ends_with_130_one_line_and_nothing_written(tmp_path: Path, start: Start) -> None:
     (tmp_path / "app.py").write_text(WAITING)
     command = [FLOWCORE, "run", ".", "hello", "--out", "out"]
-    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = start(command, cwd=tmp_path)
     assert process.stdout is not None
     assert process.stdout.readline() == "waiting\n"
     process.send_signal(signal.SIGINT)
@@ -127,12 +129,12 @@ app = App(deps=build, """,
 @pytest.mark.parametrize(("asked", "code", "words"), ENDS)
 @pytest.mark.parametrize(("source", "sign"), [(WAITING, "waiting"), (BUILDING, "building")])
 def test_whatever_asks_the_command_to_end_leaves_nothing(
-    tmp_path: Path, asked: signal.Signals, code: int, words: str, source: str, sign: str
+    tmp_path: Path, start: Start, asked: signal.Signals, code: int, words: str, source: str, sign: str
 ) -> None:
     (tmp_path / "app.py").write_text(source)
     (tmp_path / "out").mkdir()
     command = [FLOWCORE, "run", ".", "hello", "--out", "out"]
-    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = start(command, cwd=tmp_path)
     assert process.stdout is not None
     assert process.stdout.readline() == f"{sign}\n"
     assert list((tmp_path / "out").iterdir())
@@ -142,12 +144,10 @@ def test_whatever_asks_the_command_to_end_leaves_nothing(
     assert list((tmp_path / "out").iterdir()) == []
 
 
-def test_a_request_that_is_ignored_from_the_beginning_stays_ignored(tmp_path: Path) -> None:
+def test_a_request_that_is_ignored_from_the_beginning_stays_ignored(tmp_path: Path, start: Start) -> None:
     (tmp_path / "app.py").write_text(WAITING)
     command = f"trap '' HUP INT; exec {FLOWCORE} run . hello"
-    process = subprocess.Popen(
-        ["sh", "-c", command], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    process = start(["sh", "-c", command], cwd=tmp_path)
     assert process.stdout is not None
     assert process.stdout.readline() == "waiting\n"
     process.send_signal(signal.SIGHUP)
