@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.stepping import StepClock
 
 from flowcore.events import Event
 
 from ..core.runs import does
-from .moving import MovingClock
 from .states import Page
 
 ORDERS = pytest.mark.parametrize("waits", [(1.0, 2.0, 3.0), (3.0, 2.0, 1.0), (2.0, 3.0, 1.0)], ids=str)
@@ -19,7 +19,7 @@ def leaf(id: str, act: Any = lambda step: None, **options: Any) -> Any:
     return does(act, id, Page, starts_round=False, **options)
 
 
-def waiting(clock: MovingClock, seconds: float, act: Any = lambda step: None) -> Any:
+def waiting(clock: StepClock, seconds: float, act: Any = lambda step: None) -> Any:
     async def both(step: Any) -> Any:
         await clock.sleep(seconds)
         return act(step)

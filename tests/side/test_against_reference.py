@@ -12,10 +12,11 @@ from typing import Any
 import anyio
 import anyio.lowlevel
 import pytest
+from tests.stepping import StepClock
 
 from flowcore import Budget, RunResult, Step
 
-from .moving import MovingClock, finished
+from .moving import finished
 from .nests import Leaf, Reference, Row, Sheet, flow_of, random_nest
 
 ROOT = Path(__file__).parents[2]
@@ -24,7 +25,7 @@ CHUNKS, NESTS, SCHEDULES = 4, 25, 3
 
 async def run_nest(nest: Row, schedule: int) -> RunResult[Any]:
     """Runs a nest in which each visit waits for a time that the schedule draws."""
-    clock = MovingClock()
+    clock = StepClock()
 
     async def act(step: Step[Sheet], leaf: Leaf) -> None:
         rng = Random(f"{schedule} {step.path} {step.attempt}")

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import BaseModel, Field
+from tests.stepping import StepClock, passes
 
 from flowcore import (
     Budget,
@@ -29,7 +30,7 @@ from flowcore.events import Event
 
 from ..core.runs import Boom, does, ends, raising
 from .branching import ORDERS, adds, leaf, waiting, writes
-from .moving import MovingClock, finished, passes
+from .moving import finished
 from .states import Item, Page, around, item_flow, last
 
 # ---- Joins -------------------------------------------------------------------------------------------------
@@ -38,7 +39,7 @@ from .states import Item, Page, around, item_flow, last
 @ORDERS
 @pytest.mark.behaviour("A67", "A73")
 async def test_all_waits_for_each_branch_and_merges_in_declared_order(waits: tuple[float, ...]) -> None:
-    clock = MovingClock()
+    clock = StepClock()
     fan = parallel("fan", *(leaf(id, waiting(clock, s, adds(id))) for id, s in zip("abc", waits, strict=True)))
     result = await finished(around(fan), Page(), clock)
     assert result.state.words == ["a", "b", "c"]
@@ -54,7 +55,7 @@ async def test_all_waits_for_each_branch_and_merges_in_declared_order(waits: tup
 
 @ORDERS
 async def test_any_takes_the_first_success_and_drops_the_others(waits: tuple[float, ...]) -> None:
-    clock = MovingClock()
+    clock = StepClock()
     fan = parallel(
         "fan", *(leaf(id, waiting(clock, s, adds(id))) for id, s in zip("abc", waits, strict=True)), join="any"
     )
@@ -72,7 +73,7 @@ async def test_any_takes_the_first_success_and_drops_the_others(waits: tuple[flo
 
 @ORDERS
 async def test_a_number_waits_for_that_many(waits: tuple[float, ...]) -> None:
-    clock = MovingClock()
+    clock = StepClock()
     fan = parallel(
         "fan", *(leaf(id, waiting(clock, s, adds(id))) for id, s in zip("abc", waits, strict=True)), join=2
     )
@@ -85,7 +86,7 @@ async def test_a_number_waits_for_that_many(waits: tuple[float, ...]) -> None:
 @pytest.mark.parametrize(("join", "path"), [("any", "fan(b) > end"), (2, "fan(b | d) > end")])
 async def test_a_branch_that_fails_does_not_matter_where_others_are_enough(join: Any, path: str) -> None:
     branches = [leaf("a", raising()), leaf("b", adds("b")), leaf("c", raising()), leaf("d", adds("d"))]
-    clock = MovingClock()
+    clock = StepClock()
     branches[3] = leaf("d", waiting(clock, 1.0, adds("d")))
     result = await finished(around(parallel("fan", *branches, join=join)), Page(), clock)
     assert (result.status, result.trace.path) == ("completed", path)
@@ -94,7 +95,7 @@ async def test_a_branch_that_fails_does_not_matter_where_others_are_enough(join:
 
 @pytest.mark.parametrize("join", ["any", 1, 2])
 async def test_where_too_few_succeed_the_lowest_failure_is_raised_with_the_others(join: Any) -> None:
-    clock = MovingClock()
+    clock = StepClock()
     late = leaf("a", waiting(clock, 2.0, raising(error=Boom("late"))))
     fan = parallel("fan", late, leaf("b", raising(error=KeyError("early"))), join=join)
     result = await finished(around(fan), Page(), clock)
@@ -139,7 +140,7 @@ async def test_joins_in_a_chain_lose_nothing() -> None:
 
 
 async def test_a_branch_sees_neither_its_siblings_nor_changes_what_they_see() -> None:
-    clock = MovingClock()
+    clock = StepClock()
     seen: list[Any] = []
 
     def look(step: Any) -> None:
@@ -159,7 +160,7 @@ async def test_a_branch_sees_neither_its_siblings_nor_changes_what_they_see() ->
 
 
 async def test_the_state_changes_at_the_join_in_one_patch() -> None:
-    clock = MovingClock()
+    clock = StepClock()
     told: list[Event] = []
     fan = parallel("fan", leaf("a", writes("text", "A")), leaf("b", waiting(clock, 1.0, writes("title", "B"))))
     states: list[Any] = []
@@ -199,7 +200,7 @@ async def test_a_field_that_two_branches_wrote_is_merged_by_its_rule(field: str,
 
 @ORDERS
 async def test_logs_are_joined_without_a_rule(waits: tuple[float, ...]) -> None:
-    clock = MovingClock()
+    clock = StepClock()
     branches = (leaf(id, waiting(clock, s, adds(id, "log"))) for id, s in zip("abc", waits, strict=True))
     result = await finished(around(parallel("fan", *branches)), Page(log=Log(["0"])), clock)
     assert list(result.state.log) == ["0", "a", "b", "c"]
@@ -237,7 +238,7 @@ async def test_the_same_value_from_two_branches_is_still_written_twice() -> None
 
 
 async def test_what_a_loser_wrote_collides_with_nothing() -> None:
-    clock = MovingClock()
+    clock = StepClock()
     lost = leaf("b", waiting(clock, 5.0, writes("text", "B")))
     fan = parallel("fan", leaf("a", writes("text", "A")), lost, join="any")
     result = await finished(around(fan), Page(), clock)
@@ -339,7 +340,7 @@ async def test_visits_that_ran_out_in_a_branch_lead_to_the_finish_of_the_flow(jo
     spin = does(lambda step: Continue("more"), "spin", Page, Continue[Literal["more", "done"]], starts_round=True)
     stuck = Flow("stuck", spin.using(max_visits=2).to(more=spin, done=inner_end), inner_end)
     fin = does(lambda step: Complete(f"finish after {step.exhausted}"), "fin", Page, Complete[str])
-    waits = leaf("waits", waiting(MovingClock(), 100.0))
+    waits = leaf("waits", waiting(StepClock(), 100.0))
     fan = parallel("fan", stuck.as_node("stuck"), waits, join=join)
     flow = Flow("f", fan.to(end).on_error(end), end, fin, finish=fin)
     result = await finished(flow, Page())
@@ -353,7 +354,7 @@ colour: ContextVar[str] = ContextVar("colour", default="none")
 
 
 async def test_what_a_branch_sets_in_its_context_stays_in_it() -> None:
-    clock = MovingClock()
+    clock = StepClock()
     seen: dict[str, str] = {}
 
     def paints(id: str, seconds: float) -> Any:
@@ -403,7 +404,7 @@ async def test_plain_functions_as_branches_work_side_by_side_in_threads() -> Non
 
 
 async def test_a_retry_in_one_branch_runs_only_that_branch_again() -> None:
-    clock = MovingClock()
+    clock = StepClock()
     ran: list[str] = []
 
     def act(step: Any) -> None:
@@ -421,7 +422,7 @@ async def test_a_retry_in_one_branch_runs_only_that_branch_again() -> None:
 async def test_everything_is_named_by_its_path_and_never_by_the_order_of_endings() -> None:
     told: list[list[tuple[str, Any]]] = []
     for waits in ((1.0, 2.0, 3.0), (3.0, 2.0, 1.0)):
-        clock = MovingClock()
+        clock = StepClock()
 
         def keeps(step: Any) -> None:
             step.state.words.append(step.idempotency_key)

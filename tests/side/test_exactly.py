@@ -7,11 +7,12 @@ from typing import Any
 
 import anyio.lowlevel
 import pytest
+from tests.stepping import StepClock
 
 from flowcore import Budget, BudgetExhausted, Continue, Step, Unfinished, current_scope, each, node, parallel
 
 from ..core.runs import does
-from .moving import MovingClock, finished
+from .moving import finished
 from .states import Page, around, item_flow, items
 
 LEFT = 5
@@ -23,7 +24,7 @@ class Asked:
     """What asks for one request each, after a while that the schedule draws, and what came of it."""
 
     def __init__(self, schedule: int) -> None:
-        self.clock = MovingClock()
+        self.clock = StepClock()
         self.started: list[str] = []
         self.answered: list[str] = []
         self.refused = 0

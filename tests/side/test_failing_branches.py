@@ -6,6 +6,7 @@ from typing import Any
 
 import anyio
 import pytest
+from tests.stepping import StepClock, passes
 
 from flowcore import (
     ContractError,
@@ -18,7 +19,7 @@ from flowcore.events import Event
 
 from ..core.runs import Boom, raising
 from .branching import ORDERS, adds, leaf, waiting
-from .moving import MovingClock, finished, passes
+from .moving import finished
 from .states import Page, around, last
 
 # ---- Error routes of branches ------------------------------------------------------------------------------
@@ -90,7 +91,7 @@ async def test_the_default_route_of_the_flow_takes_the_parallel_and_not_its_bran
 
 
 async def test_where_one_of_all_fails_the_others_are_stopped_awaited_and_dropped() -> None:
-    clock = MovingClock()
+    clock = StepClock()
     ends_of: list[str] = []
 
     async def long(step: Any) -> None:
@@ -121,7 +122,7 @@ async def test_of_several_failures_the_lowest_path_is_raised_and_the_others_are_
     waits: tuple[float, ...],
 ) -> None:
     """Each fails while it is being stopped, whichever is first."""
-    clock = MovingClock()
+    clock = StepClock()
 
     def failing(id: str, seconds: float) -> Any:
         async def act(step: Any) -> None:
@@ -164,7 +165,7 @@ async def test_two_failures_in_the_same_moment_are_told_as_the_lowest_path_and_a
 
 @pytest.mark.behaviour("A59")
 async def test_a_branch_that_fails_at_once_ends_the_stream_with_its_own_error() -> None:
-    clock = MovingClock()
+    clock = StepClock()
     state: list[str] = []
 
     async def long(step: Any) -> None:
@@ -188,7 +189,7 @@ async def test_a_branch_that_fails_at_once_ends_the_stream_with_its_own_error() 
 
 async def test_a_contract_error_in_a_branch_takes_no_route_and_ends_any_join() -> None:
     wrong = leaf("wrong", lambda step: "nonsense")
-    fan = parallel("fan", wrong, leaf("late", waiting(MovingClock(), 1.0)), join="any")
+    fan = parallel("fan", wrong, leaf("late", waiting(StepClock(), 1.0)), join="any")
     result = await finished(around(fan, caught=True), Page())
     assert result.status == "failed"
     assert result.failure is not None
@@ -197,7 +198,7 @@ async def test_a_contract_error_in_a_branch_takes_no_route_and_ends_any_join() -
 
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
 async def test_an_interrupt_in_a_branch_stops_its_siblings_and_is_raised(kind: type[BaseException]) -> None:
-    clock = MovingClock()
+    clock = StepClock()
     cleaned: list[str] = []
 
     async def long(step: Any) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import anyio
 import anyio.lowlevel
 import pytest
+from tests.stepping import StepClock, passes
 
 from flowcore import (
     Budget,
@@ -32,7 +33,7 @@ from flowcore import (
 from flowcore.events import Event
 
 from ..core.runs import Boom, does
-from .moving import MovingClock, finished, passes
+from .moving import finished
 from .states import Item, Page, around, item_flow, items, last, named
 
 
@@ -230,7 +231,7 @@ def test_another_word_for_failing_items_is_refused(word: Any) -> None:
 
 @pytest.mark.parametrize(("limit", "seconds"), [(1, 10.0), (3, 4.0), (4, 3.0), (10, 1.0), (99, 1.0)])
 async def test_so_many_work_at_a_time_and_never_more(limit: int, seconds: float) -> None:
-    clock = MovingClock()
+    clock = StepClock()
     active, most = set[int](), 0
 
     async def act(step: Any) -> None:
@@ -246,7 +247,7 @@ async def test_so_many_work_at_a_time_and_never_more(limit: int, seconds: float)
 
 @pytest.mark.parametrize("seed", range(6))
 async def test_results_stand_in_item_order_whatever_finishes_first(seed: int) -> None:
-    clock = MovingClock()
+    clock = StepClock()
     rng = Random(seed)
     waits = [rng.choice([0.0, 0.5, 1.0, 2.0]) for _ in range(12)]
 
@@ -267,7 +268,7 @@ async def test_results_stand_in_item_order_whatever_finishes_first(seed: int) ->
 @pytest.mark.parametrize("wait", [0.0, 1.0])
 @pytest.mark.parametrize("limit", [1, 2, 10])
 async def test_a_parked_retry_holds_no_place(wait: float, limit: int) -> None:
-    clock = MovingClock()
+    clock = StepClock()
     active, most = set[str](), 0
     order: list[tuple[int, int]] = []
 
@@ -298,7 +299,7 @@ def flow_rows(act: Any) -> Any:
 
 async def test_a_place_that_nobody_takes_any_more_is_not_kept() -> None:
     """An item waits for its place, and is timed out there."""
-    clock = MovingClock()
+    clock = StepClock()
 
     async def act(step: Any) -> None:
         if step.state.index == 0 and step.attempt == 1:
@@ -317,7 +318,7 @@ async def test_a_place_that_nobody_takes_any_more_is_not_kept() -> None:
 class Watch:
     """Counts how many items are at work at the same time."""
 
-    def __init__(self, clock: MovingClock) -> None:
+    def __init__(self, clock: StepClock) -> None:
         self.clock = clock
         self.at_work: Counter[int] = Counter()
         self.most = 0
@@ -343,7 +344,7 @@ class Watch:
 
 
 async def test_a_branch_that_is_parked_gives_no_place_away_while_its_sibling_works() -> None:
-    watch = Watch(MovingClock())
+    watch = Watch(StepClock())
     final = does(lambda step: Complete(step.state.index), "final", Item, Complete[int])
     fan = parallel("fan", watch.leaf("flaky", 0.0, Retry(attempts=2, wait=1)), watch.leaf("long", 5.0))
     item = Flow("item", fan.to(final), final.on_error(None))
@@ -352,7 +353,7 @@ async def test_a_branch_that_is_parked_gives_no_place_away_while_its_sibling_wor
 
 
 async def test_where_all_branches_of_an_item_are_parked_its_place_is_given_away_once() -> None:
-    watch = Watch(MovingClock())
+    watch = Watch(StepClock())
     final = does(lambda step: Complete(step.state.index), "final", Item, Complete[int])
     flaky = [watch.leaf(id, 1.0, Retry(attempts=2, wait=3)) for id in "abc"]
     item = Flow("item", parallel("fan", *flaky).to(final), final)
@@ -361,7 +362,7 @@ async def test_where_all_branches_of_an_item_are_parked_its_place_is_given_away_
 
 
 async def test_an_item_whose_branch_won_keeps_its_place() -> None:
-    watch = Watch(MovingClock())
+    watch = Watch(StepClock())
     after = watch.leaf("after", 5.0)
     final = does(lambda step: Complete(step.state.index), "final", Item, Complete[int])
     parked = watch.leaf("parked", 0.0, Retry(attempts=2, wait=50))
@@ -372,7 +373,7 @@ async def test_an_item_whose_branch_won_keeps_its_place() -> None:
 
 
 async def test_an_item_that_was_timed_out_while_parked_waits_for_its_place() -> None:
-    watch = Watch(MovingClock())
+    watch = Watch(StepClock())
     inner_end = does(lambda step: Complete(0), "end", Item, Complete[int])
     flaky = watch.leaf("flaky", 0.5, Retry(attempts=2, wait=50))
     inner = Flow("inner", flaky.to(inner_end), inner_end)
@@ -389,7 +390,7 @@ async def test_an_item_that_was_timed_out_while_parked_waits_for_its_place() -> 
 @pytest.mark.parametrize("seed", range(8))
 async def test_places_are_neither_lost_nor_given_twice(limit: int, seed: int) -> None:
     """Items with branches that retry, nested items and timeouts: at most so many work, and all come to an end."""
-    watch = Watch(MovingClock())
+    watch = Watch(StepClock())
     rng = Random(f"{limit} {seed}")
 
     async def act(step: Any) -> None:
@@ -437,7 +438,7 @@ def fails_at(*indices: int) -> Any:
 
 
 async def test_the_first_item_that_fails_stops_the_others_and_fails_the_each() -> None:
-    clock = MovingClock()
+    clock = StepClock()
     ends: list[int] = []
 
     async def act(step: Any) -> None:
@@ -485,7 +486,7 @@ async def test_a_broken_contract_in_an_item_is_not_collected() -> None:
 
 
 async def test_a_timeout_of_an_item_is_collected() -> None:
-    clock = MovingClock()
+    clock = StepClock()
 
     async def act(step: Any) -> None:
         await clock.sleep(9.0 if step.state.index == 1 else 1.0)
@@ -612,7 +613,7 @@ async def test_an_over_estimate_of_what_is_next_spends_nothing_and_leaves_the_re
 
 
 async def test_what_ran_out_starts_no_further_item_and_lets_running_ones_end() -> None:
-    clock = MovingClock()
+    clock = StepClock()
     begun: list[int] = []
 
     async def act(step: Any) -> None:
@@ -714,7 +715,7 @@ async def test_a_budget_of_its_own_without_unfinished_in_collect_fails_the_each_
 
 @pytest.mark.parametrize("takes", [True, False])
 async def test_the_time_of_a_budget_of_its_own_leaves_items_unfinished(*, takes: bool) -> None:
-    clock = MovingClock()
+    clock = StepClock()
 
     async def act(step: Any) -> None:
         await clock.sleep(1.0 + step.state.index)
@@ -735,7 +736,7 @@ async def test_the_time_of_a_budget_of_its_own_leaves_items_unfinished(*, takes:
 
 
 async def test_a_timeout_of_the_each_stops_its_items() -> None:
-    clock = MovingClock()
+    clock = StepClock()
 
     async def act(step: Any) -> None:
         await clock.sleep(1.0 + step.state.index)
@@ -749,7 +750,7 @@ async def test_a_timeout_of_the_each_stops_its_items() -> None:
 
 
 async def test_cancelling_the_run_stops_all_items() -> None:
-    clock = MovingClock()
+    clock = StepClock()
     begun, ended = list[int](), list[int]()
 
     async def act(step: Any) -> None:
@@ -781,7 +782,7 @@ async def test_cancelling_the_run_stops_all_items() -> None:
 
 @pytest.mark.behaviour("A143")
 async def test_fifty_runs_of_one_flow_at_once_share_nothing() -> None:
-    clock = MovingClock()
+    clock = StepClock()
 
     async def act(step: Any) -> None:
         await clock.sleep(0.1 * (step.state.index % 7))

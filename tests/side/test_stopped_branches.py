@@ -6,6 +6,7 @@ from typing import Any
 
 import anyio
 import pytest
+from tests.stepping import StepClock, passes
 
 from flowcore import (
     Budget,
@@ -19,14 +20,14 @@ from flowcore.events import Event
 
 from ..core.runs import Boom, does, ends, raising
 from .branching import adds, check_events, leaf, waiting
-from .moving import MovingClock, finished, passes
+from .moving import finished
 from .states import Page, around, last
 
 # ---- Time and cancellation ---------------------------------------------------------------------------------
 
 
 async def test_a_timeout_of_the_parallel_stops_all_branches_and_takes_its_error_route() -> None:
-    clock = MovingClock()
+    clock = StepClock()
     end = last()
     fan = parallel("fan", leaf("a", waiting(clock, 1.0)), leaf("b", waiting(clock, 9.0)))
     flow = Flow("f", fan.using(timeout=3).to(end).on_error(end, NodeTimeout), end)
@@ -37,14 +38,14 @@ async def test_a_timeout_of_the_parallel_stops_all_branches_and_takes_its_error_
 
 
 async def test_a_timeout_of_one_branch_is_a_failure_of_that_branch() -> None:
-    clock = MovingClock()
+    clock = StepClock()
     slow = leaf("slow", waiting(clock, 9.0)).using(timeout=2).on_error(leaf("h", adds("h")), NodeTimeout)
     result = await finished(around(parallel("fan", slow, leaf("a", waiting(clock, 3.0)))), Page(), clock)
     assert (result.trace.path, result.usage.seconds) == ("fan(slow! > h | a) > end", 3.0)
 
 
 async def test_the_node_timeout_of_the_flow_holds_for_branches() -> None:
-    clock = MovingClock()
+    clock = StepClock()
     fan = parallel("fan", leaf("slow", waiting(clock, 9.0)), leaf("a"))
     end = last()
     flow = Flow("f", fan.to(end).on_error(end), end, node_timeout=2)
@@ -53,7 +54,7 @@ async def test_the_node_timeout_of_the_flow_holds_for_branches() -> None:
 
 
 async def test_the_time_of_the_run_ends_branches_and_counts_as_running_out() -> None:
-    clock = MovingClock()
+    clock = StepClock()
     fan = parallel("fan", leaf("a", waiting(clock, 1.0)), leaf("b", waiting(clock, 9.0)), join="all")
     result = await finished(around(fan, caught=True), Page(), clock, budget=Budget(seconds=4))
     assert (result.status, result.exhausted, result.usage.seconds) == ("failed", "seconds", 4.0)
@@ -61,7 +62,7 @@ async def test_the_time_of_the_run_ends_branches_and_counts_as_running_out() -> 
 
 @pytest.mark.behaviour("A43", "A61")
 async def test_cancelling_the_run_stops_every_branch_and_shows_how_far_each_got() -> None:
-    clock = MovingClock()
+    clock = StepClock()
     cleaned: list[str] = []
 
     async def long(step: Any) -> None:
@@ -88,7 +89,7 @@ async def test_cancelling_the_run_stops_every_branch_and_shows_how_far_each_got(
 
 @pytest.mark.parametrize("join", ["all", "any"])
 async def test_events_of_branches_are_numbered_without_gaps_and_come_in_pairs(join: Any) -> None:
-    clock = MovingClock()
+    clock = StepClock()
     told: list[Event] = []
     fan = parallel(
         "fan", leaf("a", waiting(clock, 2.0)), leaf("b", waiting(clock, 1.0, raising())).on_error(leaf("h")),
@@ -116,7 +117,7 @@ def stubborn(release: anyio.Event, ran: list[str]) -> Any:
 
 @pytest.mark.behaviour("A45")
 async def test_a_loser_that_does_not_stop_is_given_up_named_and_the_run_goes_on() -> None:
-    clock, release, ran = MovingClock(), anyio.Event(), list[str]()
+    clock, release, ran = StepClock(), anyio.Event(), list[str]()
     told: list[Event] = []
     fan = parallel("fan", leaf("a", waiting(clock, 1.0, adds("a"))), leaf("b", stubborn(release, ran)), join="any")
     result = await finished(around(fan), Page(), clock, grace=2.0, observers=[told.append])
@@ -133,7 +134,7 @@ async def test_a_loser_that_does_not_stop_is_given_up_named_and_the_run_goes_on(
 
 
 async def test_what_a_given_up_branch_does_later_is_refused() -> None:
-    clock, release, ran = MovingClock(), anyio.Event(), list[str]()
+    clock, release, ran = StepClock(), anyio.Event(), list[str]()
     kept: list[Any] = []
 
     async def act(step: Any) -> None:
@@ -163,7 +164,7 @@ async def test_what_a_given_up_branch_does_later_is_refused() -> None:
 
 @pytest.mark.behaviour("A45")
 async def test_cancelling_a_run_gives_up_the_branch_that_does_not_stop_and_only_that_one() -> None:
-    clock, release, ran = MovingClock(), anyio.Event(), list[str]()
+    clock, release, ran = StepClock(), anyio.Event(), list[str]()
 
     async def cancel(run: Run[Any]) -> None:
         await passes(5)
@@ -179,7 +180,7 @@ async def test_cancelling_a_run_gives_up_the_branch_that_does_not_stop_and_only_
 
 @pytest.mark.parametrize("how", ["swallows", "fails", "answers late"])
 async def test_a_loser_that_was_asked_to_stop_starts_retries_routes_and_pays_nothing(how: str) -> None:
-    clock = MovingClock()
+    clock = StepClock()
     ran: list[str] = []
 
     async def lose(step: Any) -> None:
@@ -214,7 +215,7 @@ async def test_a_loser_that_was_asked_to_stop_starts_retries_routes_and_pays_not
 @pytest.mark.parametrize("order", [0, 1])
 @pytest.mark.parametrize("at_once", [False, True])
 async def test_losers_are_named_in_the_text_however_far_they_got(order: int, *, at_once: bool) -> None:
-    clock = MovingClock()
+    clock = StepClock()
     win = leaf("win", adds("w") if at_once else waiting(clock, 1.0, adds("w")))
     lose = leaf("lose", waiting(clock, 5.0))
     branches = [win, lose] if order == 0 else [lose, win]

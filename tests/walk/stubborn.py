@@ -13,11 +13,10 @@ import anyio
 import anyio.lowlevel
 import trio
 from tests.core.runs import Boom, does
+from tests.stepping import StepClock, passes
 
 from flowcore import Budget, Complete, Flow, RunResult
 from flowcore.events import Event
-
-from .stepping import StepClock, passes
 
 GRACE = 2.0
 FAR = 100.0

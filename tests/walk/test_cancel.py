@@ -18,11 +18,10 @@ import anyio.to_thread
 import pytest
 import trio
 from tests.core.runs import Boom, does
+from tests.stepping import StepClock, living, passes, quiet_down
 
 from flowcore import Budget, BudgetExhausted, Complete, Flow, Retry, Run, RunCancelled, Step, node, result_of
 from flowcore.events import Event
-
-from .stepping import StepClock, living, passes, quiet_down
 
 HANG = 5.0
 """Seconds of real time after which a test that waits for a run gives up."""

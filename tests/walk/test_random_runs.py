@@ -10,13 +10,13 @@ from typing import Any
 import anyio
 import pytest
 from pydantic import BaseModel
+from tests.stepping import living, passes, quiet_down
 
 from flowcore import RunResult
 from flowcore.events import Event
 from flowcore.trace_events import trace_events
 
 from .random_flows import FlowSpec, RunSpec, build, random_run
-from .stepping import living, passes, quiet_down
 from .world import TERMINAL, World
 
 CHUNKS = 20

@@ -13,6 +13,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 from tests.core.runs import Boom, does, ends
+from tests.stepping import StepClock, living, passes, quiet_down
 
 from flowcore import (
     Budget,
@@ -36,8 +37,6 @@ from flowcore.events import Event
 from flowcore.messages import ModelReply, TokenUsage
 from flowcore.models import ModelRunner
 from flowcore.testing import ScriptedModel
-
-from .stepping import StepClock, living, passes, quiet_down
 
 
 @dataclass

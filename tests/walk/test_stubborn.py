@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from tests.stepping import living, passes, quiet_down
 
 from flowcore.events import Event
 
-from .stepping import living, passes, quiet_down
 from .stubborn import AT_ONCE, GRACE, NEVER, SOON, STOPS, Manner, Room, Seen, stop_it
 
 MOST_DELIVERIES = 20

@@ -10,6 +10,7 @@ from typing import Any
 
 import anyio
 import anyio.lowlevel
+from tests.stepping import StepClock, passes
 
 from flowcore import ContractError, Run
 from flowcore.events import RunCancelledEvent, RunCompleted, RunFailedEvent
@@ -18,7 +19,6 @@ from flowcore.models import ModelRunner
 from flowcore.testing import ScriptedModel
 
 from .random_flows import Op, RunSpec
-from .stepping import StepClock, passes
 
 TERMINAL = (RunCompleted, RunFailedEvent, RunCancelledEvent)
 _PASSES = 14

@@ -137,28 +137,39 @@ async def test_a_timeout_of_a_sub_flow_ends_everything_inside() -> None:
     ]
 
 
+class Gate:
+    """Where a thread waits until it is let on, and says that it is through."""
+
+    def __init__(self) -> None:
+        self.free, self.through = threading.Event(), threading.Event()
+
+
 @node
-def blocks(step: Step[Note, threading.Event]) -> Continue:
+def blocks(step: Step[Note, Gate]) -> Continue:
     step.state.number = 7
-    step.deps.wait(10)
-    step.emit("late")
-    step.scope.add(tokens=5)
+    step.deps.free.wait(10)
+    try:
+        step.emit("late")
+        step.scope.add(tokens=5)
+    finally:
+        step.deps.through.set()
     return Continue()
 
 
 async def test_a_thread_that_takes_too_long_is_abandoned_and_changes_nothing() -> None:
-    free = threading.Event()
+    gate = Gate()
 
     async def after(step: Any) -> Complete[Any]:
-        free.set()
+        gate.free.set()
+        assert await anyio.to_thread.run_sync(gate.through.wait, 10)
         for _ in range(20):
-            await anyio.sleep(0.005)
+            await anyio.lowlevel.checkpoint()
         return Complete(step.error)
 
     seen: list[str] = []
     last = does(after, "after", Note, Complete[Any])
     flow = Flow("f", blocks.to(last).using(timeout=0.02, retry=Retry(attempts=3)).on_error(last), last)
-    result = await flow.run(Note(), deps=free, check=False, observers=[lambda event: seen.append(event.kind)])
+    result = await flow.run(Note(), deps=gate, check=False, observers=[lambda event: seen.append(event.kind)])
     assert result.value is not None
     assert (result.value.type, result.value.attempts) == ("NodeTimeout", 1)
     assert result.state == Note()

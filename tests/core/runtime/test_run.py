@@ -211,7 +211,8 @@ def test_run_sync_has_told_its_observers_everything_when_it_returns() -> None:
     seen: list[str] = []
 
     async def slow(event: Any) -> None:
-        await anyio.sleep(0.001)
+        for _ in range(20):
+            await anyio.lowlevel.checkpoint()
         seen.append(event.kind)
 
     Flow("f", number).run_sync(Note(), observers=[slow])

@@ -16,6 +16,8 @@ import trio
 from flowcore.clock import Loop
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
+PASSES = 12
+"""Passes of the event loop after which whatever could happen has happened."""
 
 
 class Alarm:
@@ -90,7 +92,7 @@ def living() -> int:
     return len(asyncio.all_tasks())
 
 
-async def passes(count: int) -> None:
+async def passes(count: int = PASSES) -> None:
     """Goes through the event loop so many times."""
     for _ in range(count):
         await anyio.lowlevel.checkpoint()
