@@ -58,8 +58,11 @@ def _met(item: Row, answered: Sequence[Row]) -> bool:
     return all(re.search(fact, "\n".join(texts), re.I | re.S) for fact in item["must_contain"])
 
 
-def main(questions: str, lines: str) -> None:
+def main(arguments: Sequence[str]) -> None:
     """Print what went wrong, then the counts."""
+    if len(arguments) != 2:
+        sys.exit("usage: measure.py QUESTIONS.jsonl ANSWERS.jsonl")
+    questions, lines = arguments
     counts, faults = measure(read_lines(Path(questions)), read_lines(Path(lines)))
     words = counts.pop("words", 0) / max(counts["right"], 1)
     print(*faults, sep="\n")
@@ -67,4 +70,4 @@ def main(questions: str, lines: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3])
+    main(sys.argv[1:])

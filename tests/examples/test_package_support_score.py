@@ -63,5 +63,10 @@ def test_the_measure_of_a_question_without_one(tmp_path: Path, capsys: pytest.Ca
         '{"id": "2", "question": "Why?", "answerable": false, "items": []}\n'
     )
     answers.write_text('{"id": "1", "answers": [{"status": "answered", "text": "He.", "citations": []}]}\n')
-    measure.main(str(questions), str(answers))
+    measure.main([str(questions), str(answers)])
     assert capsys.readouterr().out == "invented 1 Who?\ndeclined 1, invented 1; 0 words\n"
+
+
+def test_measuring_without_both_files_says_how_to() -> None:
+    with pytest.raises(SystemExit, match=r"usage: measure\.py QUESTIONS\.jsonl ANSWERS\.jsonl"):
+        measure.main([])
