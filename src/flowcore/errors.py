@@ -9,6 +9,7 @@
     ├── NodeTimeout           a visit took longer than its node may
     ├── NodeCancelled         a node awaited something that somebody else cancelled
     ├── RenderError           a picture cannot be drawn
+    ├── RecordingError        a trace file holds no runs that can be read
     └── TargetError           a target on the command line does not lead to a flow
 
 Errors carry ids, names and plain data, never objects of the rooms that raise them. Each class has a stable
@@ -30,6 +31,7 @@ __all__ = [
     "NodeCancelled",
     "NodeTimeout",
     "Problem",
+    "RecordingError",
     "RenderError",
     "RunCancelled",
     "RunFailed",
@@ -186,6 +188,12 @@ class RenderError(FlowcoreError):
     """Raised when a picture cannot be drawn; the message names the remedy."""
 
     code: ClassVar[str] = "render"
+
+
+class RecordingError(FlowcoreError):
+    """Raised when a trace file holds no runs that can be read; the message names the place and the remedy."""
+
+    code: ClassVar[str] = "recording"
 
 
 class TargetError(FlowcoreError):

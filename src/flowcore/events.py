@@ -18,6 +18,8 @@ __all__ = [
     "BudgetWarned",
     "Custom",
     "Event",
+    "ModelFinished",
+    "ModelRequested",
     "NodeFailed",
     "NodeFinished",
     "NodeRetrying",
@@ -110,6 +112,26 @@ class RouteTaken(Event):
     target: str
     why: Mapping[str, Any] | None = None
     alternatives: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRequested(Event):
+    """A request was paid for and is sent to `model`; it is the run's `request`-th."""
+
+    kind: ClassVar[str] = "model.requested"
+    request: int
+    model: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFinished(Event):
+    """A request ended: with what it used, and with a failure if there was no answer."""
+
+    kind: ClassVar[str] = "model.finished"
+    request: int
+    tokens: int
+    cost: float
+    failure: Failure | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 __all__ = ["Frame"]
@@ -27,6 +27,7 @@ class Frame:
         "owner",
         "parent",
         "rounds",
+        "start",
         "visits",
     )
 
@@ -45,6 +46,8 @@ class Frame:
         self.children: list[Frame] = []
         self.dropped = False
         self.finish: tuple[str, int, str] | None = None
+        self.start: Mapping[str, Any] = {}
+        """The state that the walk began with, by field."""
 
     @property
     def path(self) -> str:

@@ -92,7 +92,7 @@ class Run(Generic[ResultT]):
         self._scope = Scope(self._settings.limits, parent=scope_variable.get(None), reserve=reserve)
         self._scope.start(self._clock.monotonic(), self._settings.seconds(), held_back=reserve.seconds)
         self._loop = loop = current_loop()
-        self._record = Recorder(self._plan.name, self.run_id, self._scope, self._clock)
+        self._record = Recorder(self._plan, self.run_id, self._scope, self._clock)
         self._finished = anyio.Event()
         self._all_watched = anyio.Event()
         if not self._observers:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import overload
+from typing import Any, overload
 
 from .frame import Frame
+from .scope import Budget
 from .trace_text import trace_text
 from .visit import Ending, Note, Visit, VisitRecord, visit_of
 
@@ -19,22 +20,30 @@ class Trace(Sequence[Visit]):
     A node that was over its limit was not visited: it stands here with the kind `over_limit` and no attempts.
     """
 
-    def __init__(self, flow: str, run_id: str = "", began: datetime | None = None) -> None:
+    def __init__(
+        self,
+        flow: str,
+        run_id: str = "",
+        began: datetime | None = None,
+        declared: Callable[[], Mapping[str, Any]] = dict,
+        budget: Budget | None = None,
+    ) -> None:
         self.flow = flow
         self.run_id = run_id
         self.began = began
+        self.declared = declared
+        self.budget = budget if budget is not None else Budget()
         self.root = Frame(flow)
         self.records: list[VisitRecord] = []
         self.notes: list[Note] = []
         self.ending: Ending | None = None
-        self._sorted = 0
+        self._ordered: list[VisitRecord] = []
 
     def ordered(self) -> list[VisitRecord]:
         """Return what is kept of each visit, in the order in which they began."""
-        if self._sorted != len(self.records):
-            self.records.sort(key=lambda record: record.first_seq)
-            self._sorted = len(self.records)
-        return self.records
+        if len(self._ordered) != len(self.records):
+            self._ordered = sorted(self.records, key=lambda record: record.first_seq)
+        return self._ordered
 
     @overload
     def __getitem__(self, index: int) -> Visit: ...

@@ -33,6 +33,8 @@ class Way(NamedTuple):
     label: str = ""
     target: str = ""
     alternatives: tuple[str, ...] = ()
+    edge: int = -1
+    """Which of the node's declared routes it is, in the order of its row; -1 is none of them."""
 
 
 class Rare(NamedTuple):
@@ -140,10 +142,13 @@ class Note(NamedTuple):
 class Ending:
     """How the run of a trace ended."""
 
-    status: str
+    status: Literal["completed", "failed", "cancelled"]
     value: object
     failure: Failure | None
     usage: Usage
+    exhausted: str | None = None
+    reason: str = ""
+    stragglers: tuple[str, ...] = ()
 
 
 def visit_of(record: VisitRecord) -> Visit:

@@ -86,7 +86,7 @@ def test_a_folder_gets_diagram_trace_and_answers(call: Call, here: Path) -> None
     assert (folder / "trace.txt").read_text().startswith("flow echo\nresult completed\n")
     (run,) = json.loads((folder / "trace.json").read_text())["runs"]
     assert [visit["path"] for visit in run["visits"]] == ["draft#1", "check#1", "draft#2", "check#2", "deliver#1"]
-    assert run["visits"][1]["why"] == {"tries": 1}
+    assert run["visits"][1]["why"] == {"tries": "1"}
     assert json.loads((folder / "answers.jsonl").read_text()) == {
         "id": "1",
         "answers": [{"text": "HELLO", "citations": [], "status": "answered"}],
@@ -120,7 +120,7 @@ def test_each_question_is_a_run_of_its_own_and_one_that_fails_stops_no_other(cal
         "question q3",
     ]
     runs = json.loads((here / "out" / "trace.json").read_text())["runs"]
-    assert [(run["id"], run["question"], run["status"]) for run in runs] == [
+    assert [(run["name"], run["title"], run["status"]) for run in runs] == [
         ("q1", "hello", "completed"),
         ("q2", "burst", "failed"),
         ("q3", "bye", "completed"),

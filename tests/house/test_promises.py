@@ -41,7 +41,7 @@ def listed(folder: Path, *options: str) -> dict[str, list[str]]:
     env = os.environ if folder == ROOT else {**os.environ, "PYTHONPATH": str(ROOT)}
     listing = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=50)
     assert listing.returncode == 0, listing.stdout + listing.stderr
-    rows = (line.split("\t") for line in listing.stdout.splitlines() if line)
+    rows = (line.split("\t") for line in listing.stdout.splitlines() if "\t" in line)
     return {promise: tests.split(" ") for promise, tests in rows}
 
 

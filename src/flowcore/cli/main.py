@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from ..errors import FlowError, RenderError, TargetError
+from ..errors import FlowError, RecordingError, RenderError, TargetError
 from . import check, render, run
 from .codes import BAD_INPUT, FAILED
 from .signals import Ending
@@ -72,7 +72,7 @@ def _execute(argv: Sequence[str] | None) -> int:
             return _carry_out(argv)
         except FlowError as error:
             complain(*(f"{error.flow}: {problem}" for problem in error.problems))
-        except (TargetError, RenderError) as error:
+        except (TargetError, RenderError, RecordingError) as error:
             complain(*str(error).splitlines())
         except KeyboardInterrupt:
             complain(f"{ending.words}: nothing was written")

@@ -17,7 +17,7 @@ from ..result import RunResult
 from ..trace import Trace
 from ..visit import Visit
 
-__all__ = ["answered_line", "blocked_line", "json_text", "path_lines", "result_data", "trace_data"]
+__all__ = ["answered_line", "blocked_line", "json_text", "path_lines", "result_data"]
 
 
 def path_lines(trace: Trace) -> list[str]:
@@ -51,30 +51,6 @@ def result_data(flow: str, result: RunResult[Any]) -> dict[str, Any]:
         "rounds": result.usage.rounds,
         "usage": asdict(result.usage),
     }
-
-
-def trace_data(trace: Trace) -> list[dict[str, Any]]:
-    """Return every visit of a run, as data for JSON."""
-    return [
-        {
-            "path": visit.path,
-            "node": visit.node,
-            "number": visit.number,
-            "round": visit.round,
-            "attempts": visit.attempts,
-            "kind": visit.kind,
-            "label": visit.label,
-            "target": visit.target,
-            "why": _ready(visit.why),
-            "patch": _ready(dict(visit.patch)),
-            "failure": _failure(visit.failure),
-            "retried": [_failure(failure) for failure in visit.retried],
-            "started": visit.started,
-            "ended": visit.ended,
-            "budget": asdict(visit.budget),
-        }
-        for visit in trace
-    ]
 
 
 def answered_line(id: str, text: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import anyio
 
 from ..app import App, present_value
 from ..errors import RenderError, TargetError
+from ..recording import Recording, dump_runs, recording_of
 from ..render import render, visible
 from ..result import RunResult
 from ..scope import Budget
@@ -21,7 +22,7 @@ from .codes import FAILED, OK
 from .files import OutputFolder, write_out
 from .progress import Progress
 from .questions import Question, read_questions
-from .report import json_text, path_lines, result_data, trace_data
+from .report import json_text, path_lines, result_data
 from .session import Answer, Wanted, ask, make_deps, make_states
 from .streams import visible_text
 from .target import load_target
@@ -148,15 +149,13 @@ def _write(folder: OutputFolder, app: AnyApp, answers: Sequence[Answer], many: b
     if many:
         texts = [f"question {visible(run.question.id)}\n\n{text}" for run, text in zip(runs, texts, strict=True)]
     folder.write("trace.txt", "\n".join(texts))
-    folder.write("trace.json", json_text({"runs": [_run_data(app, answer) for answer in answers]}, indent=2))
+    folder.write("trace.json", dump_runs(_recording(answer) for answer in runs))
     folder.write("answers.jsonl", "".join(json_text(answer.line) for answer in answers))
 
 
-def _run_data(app: AnyApp, answer: Answer) -> dict[str, Any]:
-    data: dict[str, Any] = {"id": answer.question.id, "question": answer.question.text}
-    if answer.result is None:
-        return {**data, "status": "failed", "reason": answer.reason}
-    return {**data, **result_data(app.flow.name, answer.result), "visits": trace_data(answer.result.trace)}
+def _recording(answer: Answer) -> Recording:
+    assert answer.result is not None  # chosen so
+    return recording_of(answer.result.trace, name=answer.question.id, title=answer.question.text)
 
 
 def _budget(app: AnyApp, arguments: argparse.Namespace) -> Budget | None:

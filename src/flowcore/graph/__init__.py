@@ -4,7 +4,7 @@ from .build import FlowOptions, build_plan
 from .check import check_plan
 from .definition import Definition
 from .each import Each, ItemFailure, Unfinished
-from .export import plan_data, plan_graph, plan_signature
+from .export import plan_data, plan_graph, plan_signature, signature_of_data
 from .function import Function
 from .node import ErrorRoute, Node, NodeDecorator, Route, check_seconds, node, reference
 from .parallel import Join, Parallel, parallel
@@ -45,5 +45,6 @@ __all__ = [
     "plan_signature",
     "read_hints",
     "reference",
+    "signature_of_data",
     "signature_of_outcome",
 ]

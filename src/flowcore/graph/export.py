@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ..scope import Budget, Reserve
+from ..state import field_types
 from ..types import type_name
 from .each import Each
 from .parallel import Parallel
@@ -17,7 +19,7 @@ from .subflow import Subflow
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["exempt_errors", "plan_data", "plan_graph", "plan_signature"]
+__all__ = ["exempt_errors", "plan_data", "plan_graph", "plan_signature", "signature_of_data"]
 
 
 def plan_data(plan: Plan) -> dict[str, Any]:
@@ -26,6 +28,7 @@ def plan_data(plan: Plan) -> dict[str, Any]:
         "name": plan.name,
         "description": plan.description,
         "state": type_name(plan.state),
+        "fields": field_types(plan.state),
         "results": [type_name(result) for result in plan.results],
         "entry": plan.entry.id if plan.entry is not None else None,
         "finish": plan.finish.id if plan.finish is not None else None,
@@ -50,6 +53,8 @@ def _node_data(item: PlanNode) -> dict[str, Any]:
         "starts_round": item.starts_round,
         "effects": definition.effects,
         "completes": [type_name(result) for result in item.signature.results],
+        "continues": item.signature.plain,
+        "state": type_name(item.signature.state),
         "deps": type_name(item.signature.deps),
         "timeout": item.timeout,
         "retry": item.retry.attempts if item.retry is not None else None,
@@ -105,7 +110,12 @@ def exempt_errors(edge: Edge) -> str:
 
 def plan_signature(plan: Plan) -> str:
     """Return a short hash of everything that is declared. Equal for equal declarations in every process."""
-    text = json.dumps(plan_data(plan), sort_keys=True, ensure_ascii=True)
+    return signature_of_data(plan_data(plan))
+
+
+def signature_of_data(data: Mapping[str, Any]) -> str:
+    """Return the signature of a plan that is there as data."""
+    text = json.dumps(data, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

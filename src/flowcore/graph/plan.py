@@ -91,20 +91,22 @@ class PlanNode:
         """Whether other nodes stand inside this one."""
         return self.definition.is_composite
 
-    def error_target(self, error: Exception) -> PlanNode | None:
-        """Return where `error` leads: the first route that matches, then the flow's default route."""
+    def error_route(self, error: Exception) -> tuple[PlanNode | None, int]:
+        """Return where `error` leads, and by which edge: the first route that matches, then the flow's default."""
+        edge = (self.next is not None) + len(self.labels)
         for kinds, target in self.errors:
             if not kinds or isinstance(error, kinds):
-                return target
-        return self.default_error
+                return target, edge
+            edge += target is not None
+        return self.default_error, edge
 
     def settle_ways(self) -> None:
         """Make what a visit keeps of the route that it was left by, once for all visits."""
         if self.next is not None:
-            self.way = Way("next", "", self.next.id)
-        for label, target in self.labels.items():
+            self.way = Way("next", "", self.next.id, edge=0)
+        for edge, (label, target) in enumerate(self.labels.items(), self.next is not None):
             others = tuple(other for other in self.labels if other != label)
-            self.ways[label] = (target, Way("label", label, target.id, others))
+            self.ways[label] = (target, Way("label", label, target.id, others, edge))
 
     def edges(self) -> Iterator[Edge]:
         """Yield every declared route, in the order of the row."""

@@ -16,6 +16,7 @@ class ModelRunner:
 
     def __init__(self, model: Model) -> None:
         self._model = model
+        self._name = str(getattr(model, "name", "")) or type(model).__name__
 
     async def invoke(self, messages: str | Sequence[Message], *, scope: Scope | None = None) -> ModelReply:
         """Send the messages (a text is one user message) and return the reply.
@@ -26,7 +27,7 @@ class ModelRunner:
         if isinstance(messages, str):
             messages = (Message("user", messages),)
         payer = scope if scope is not None else current_scope()
-        async with payer.request() as request:
+        async with payer.request(self._name) as request:
             reply = await self._model.complete(ModelRequest(tuple(messages)))
             request.used(tokens=reply.usage.total, cost=reply.cost)
         return reply

@@ -1,6 +1,6 @@
 """Drawing: a declared flow as Mermaid, DOT, JSON, SVG or PNG. Nothing here opens a socket or runs a flow."""
 
-from .drawing import Drawable, Drawing, DrawnEdge, DrawnFrame, DrawnNode, draw
+from .drawing import Drawable, Drawing, DrawnEdge, DrawnFrame, DrawnNode, Mark, draw
 from .formats import FORMATS, Direction, Format, render
 from .words import shown, visible
 
@@ -13,6 +13,7 @@ __all__ = [
     "DrawnFrame",
     "DrawnNode",
     "Format",
+    "Mark",
     "draw",
     "render",
     "shown",

@@ -5,14 +5,16 @@ Everything has an id of the drawing's own, by position: no name of a user become
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, Protocol
 
-from ..graph import EdgeKind, Parallel, Plan, PlanNode
+from ..graph import EdgeKind, Plan
+from ..recording import BranchesData, FlowData, GraphData, NodeData, RouteData, flow_data
 from .words import edge_words, join_words, note_words
 
-__all__ = ["Drawable", "Drawing", "DrawnEdge", "DrawnFrame", "DrawnKind", "DrawnNode", "draw"]
+__all__ = ["Drawable", "Drawing", "DrawnEdge", "DrawnFrame", "DrawnKind", "DrawnNode", "Mark", "draw"]
 
 DrawnKind = Literal[EdgeKind, "start", "end", "finish", "join"]
 """The kind of a route; or how a flow is entered (`start`), completes (`end`) and goes on out of budget (`finish`).
@@ -80,15 +82,28 @@ class DrawnEdge:
     backward: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What is said of a node, frame or edge in a picture that tells more than the flow, in `note` in words.
+
+    A comparison marks what was added, removed, changed. A run marks nodes as ok, failed, retried, unused, and
+    edges as taken, or as taken by another run only.
+    """
+
+    kind: Literal["added", "removed", "changed", "ok", "failed", "retried", "unused", "taken", "other"]
+    note: str = ""
+
+
 @dataclass(frozen=True)
 class Drawing:
-    """A flow, drawn but for the format."""
+    """A flow, drawn but for the format. `marks` are by the id of what they mark."""
 
     name: str
     description: str
     nodes: tuple[DrawnNode, ...]
     frames: tuple[DrawnFrame, ...]
     edges: tuple[DrawnEdge, ...]
+    marks: Mapping[str, Mark] = field(default_factory=dict)
 
     def levels(self) -> dict[str | None, list[DrawnNode | DrawnFrame]]:
         """Return what stands in each frame, in order; under None what stands in no frame."""
@@ -108,13 +123,14 @@ class Drawing:
         return {frame.id: frame for frame in self.frames}
 
 
-def draw(flow: Drawable) -> Drawing:
+def draw(flow: Drawable | FlowData) -> Drawing:
     """Return the drawing of a flow: every declared route once, every composite in a frame of its own."""
+    data = flow if isinstance(flow, FlowData) else flow_data(flow.plan)
     pencil = _Pencil()
-    pencil.place(flow.plan, "", None)
-    pencil.connect(flow.plan, "")
+    pencil.place(data, "", None)
+    pencil.connect(data, "")
     parts = (tuple(pencil.nodes), tuple(pencil.frames), tuple(pencil.edges))
-    return Drawing(flow.plan.name, flow.plan.description, *parts)
+    return Drawing(data.name, data.description, *parts)
 
 
 _START, _END, _OUT = "#start", "#end", "#out"
@@ -133,70 +149,66 @@ class _Pencil:
     def new_id(self, path: str) -> str:
         return self.ids.setdefault(path, f"n{len(self.ids)}")
 
-    def place(self, plan: Plan, prefix: str, frame: str | None) -> None:
+    def place(self, flow: FlowData, prefix: str, frame: str | None) -> None:
         self.nodes.append(DrawnNode(self.new_id(prefix + _START), "start", prefix, frame=frame))
-        for item in plan.nodes.values():
+        for item in flow.nodes:
             self.place_node(item, f"{prefix}{item.id}", frame)
-        if plan.finish is not None:
+        if flow.finish is not None:
             self.nodes.append(DrawnNode(self.new_id(prefix + _OUT), "out", prefix, frame=frame))
         self.nodes.append(DrawnNode(self.new_id(prefix + _END), "end", prefix, frame=frame))
 
-    def place_branches(self, plan: Plan, definition: Parallel, prefix: str, frame: str) -> None:
+    def place_branches(self, item: NodeData, inner: BranchesData, prefix: str, frame: str) -> None:
         self.nodes.append(DrawnNode(self.new_id(prefix + _START), "start", prefix, frame=frame))
-        for item in plan.nodes.values():
-            self.place_node(item, f"{prefix}{item.id}", frame)
-        badge = join_words(definition)
+        for branch in inner.nodes:
+            self.place_node(branch, f"{prefix}{branch.id}", frame)
+        badge = join_words(item)
         self.nodes.append(DrawnNode(self.new_id(prefix + _END), "join", prefix, badge, frame=frame))
 
-    def place_node(self, item: PlanNode, path: str, frame: str | None) -> None:
-        id, definition = self.new_id(path), item.definition
-        if item.inner is None:
-            node = DrawnNode(id, "node", path, item.id, definition.description, item.starts_round, frame)
+    def place_node(self, item: NodeData, path: str, frame: str | None) -> None:
+        id = self.new_id(path)
+        if item.branches is not None:
+            self.place_branches(item, item.branches, f"{path}/", id)
+        elif item.flow is not None:
+            self.place(item.flow, f"{path}/", id)
+        else:
+            node = DrawnNode(id, "node", path, item.id, item.description, item.starts_round, frame)
             self.nodes.append(node)
             return
-        if isinstance(definition, Parallel):
-            self.place_branches(item.inner, definition, f"{path}/", id)
-        else:
-            self.place(item.inner, f"{path}/", id)
-        words = (item.id, note_words(definition), definition.description)
+        words = (item.id, note_words(item), item.description)
         ends = (self.ids[f"{path}/{_START}"], self.ids[f"{path}/{_END}"])
-        self.frames.append(DrawnFrame(id, definition.kind, path, *words, *ends, frame))
+        self.frames.append(DrawnFrame(id, item.kind, path, *words, *ends, frame))
 
-    def connect(self, plan: Plan, prefix: str) -> None:
-        if plan.entry is not None:
-            self.add("start", self.ids[prefix + _START], self.ids[f"{prefix}{plan.entry.id}"])
-        if plan.finish is not None:
-            out, finish = self.ids[prefix + _OUT], self.ids[f"{prefix}{plan.finish.id}"]
+    def connect(self, flow: FlowData, prefix: str) -> None:
+        if flow.entry is not None:
+            self.add("start", self.ids[prefix + _START], self.ids[f"{prefix}{flow.entry}"])
+        if flow.finish is not None:
+            out, finish = self.ids[prefix + _OUT], self.ids[f"{prefix}{flow.finish}"]
             self.add("finish", out, finish, "out of budget")
-        backward = _backward(plan)
-        for item in plan.nodes.values():
-            self.connect_node(item, prefix, backward)
-            if item.completes:
-                self.add("end", self.ids[f"{prefix}{item.id}"], self.ids[prefix + _END])
-        self.connect_inside(plan, prefix)
+        self.connect_nodes(flow, prefix, lambda item: "end" if item.completes else None)
 
-    def connect_branches(self, plan: Plan, definition: Parallel, prefix: str) -> None:
-        for branch in definition.branches:
-            self.add("start", self.ids[prefix + _START], self.ids[f"{prefix}{branch.id}"])
-        backward = _backward(plan)
-        for item in plan.nodes.values():
-            self.connect_node(item, prefix, backward)
-            if item.signature.plain:
-                self.add("join", self.ids[f"{prefix}{item.id}"], self.ids[prefix + _END])
-        self.connect_inside(plan, prefix)
+    def connect_branches(self, inner: BranchesData, prefix: str) -> None:
+        for branch in inner.starts:
+            self.add("start", self.ids[prefix + _START], self.ids[f"{prefix}{branch}"])
+        self.connect_nodes(inner, prefix, lambda item: "join" if item.continues else None)
 
-    def connect_node(self, item: PlanNode, prefix: str, backward: set[tuple[int, int]]) -> None:
-        for edge in item.edges():
-            source, target = (self.ids[f"{prefix}{end.id}"] for end in (item, edge.target))
-            turns = (item.index, edge.target.index) in backward
-            self.add(edge.kind, source, target, edge_words(edge), edge.default, turns)
-
-    def connect_inside(self, plan: Plan, prefix: str) -> None:
-        for item in plan.nodes.values():
-            if item.inner is not None and isinstance(item.definition, Parallel):
-                self.connect_branches(item.inner, item.definition, f"{prefix}{item.id}/")
-            elif item.inner is not None:
-                self.connect(item.inner, f"{prefix}{item.id}/")
+    def connect_nodes(
+        self, graph: GraphData, prefix: str, last: Callable[[NodeData], Literal["end", "join"] | None]
+    ) -> None:
+        routes = graph.routes_of()
+        backward = _backward(graph, routes)
+        for item in graph.nodes:
+            source = self.ids[f"{prefix}{item.id}"]
+            for route in routes[item.id]:
+                turns = (item.id, route.target) in backward
+                target = self.ids[f"{prefix}{route.target}"]
+                self.add(route.kind, source, target, edge_words(route, item), route.default, turns)
+            if (kind := last(item)) is not None:
+                self.add(kind, source, self.ids[prefix + _END])
+        for item in graph.nodes:
+            if item.branches is not None:
+                self.connect_branches(item.branches, f"{prefix}{item.id}/")
+            elif item.flow is not None:
+                self.connect(item.flow, f"{prefix}{item.id}/")
 
     def add(
         self,
@@ -211,27 +223,27 @@ class _Pencil:
         self.edges.append(DrawnEdge(id, kind, source, target, label, default, backward))
 
 
-def _backward(plan: Plan) -> set[tuple[int, int]]:
+def _backward(graph: GraphData, routes: Mapping[str, Sequence[RouteData]]) -> set[tuple[str, str]]:
     """Return the pairs of nodes whose routes close a cycle, seen from the entry: depth first, in row order."""
-    found: set[tuple[int, int]] = set()
-    seen: set[int] = set()
-    open_nodes: set[int] = set()
-    for root in plan.nodes.values():
-        if root.index in seen:
+    found: set[tuple[str, str]] = set()
+    seen: set[str] = set()
+    open_nodes: set[str] = set()
+    for root in graph.nodes:
+        if root.id in seen:
             continue
-        seen.add(root.index)
-        open_nodes.add(root.index)
-        stack = [(root, root.edges())]
+        seen.add(root.id)
+        open_nodes.add(root.id)
+        stack = [(root.id, iter(routes[root.id]))]
         while stack:
-            item, edges = stack[-1]
-            edge = next(edges, None)
-            if edge is None:
+            id, ways = stack[-1]
+            route = next(ways, None)
+            if route is None:
                 stack.pop()
-                open_nodes.discard(item.index)
-            elif edge.target.index in open_nodes:
-                found.add((item.index, edge.target.index))
-            elif edge.target.index not in seen:
-                seen.add(edge.target.index)
-                open_nodes.add(edge.target.index)
-                stack.append((edge.target, edge.target.edges()))
+                open_nodes.discard(id)
+            elif route.target in open_nodes:
+                found.add((id, route.target))
+            elif route.target not in seen:
+                seen.add(route.target)
+                open_nodes.add(route.target)
+                stack.append((route.target, iter(routes[route.target])))
     return found

@@ -6,10 +6,10 @@ from html import escape
 
 from .colours import DARK, LIGHT, Palette
 from .drawing import Drawing, DrawnEdge, DrawnFrame, DrawnNode
-from .layout import Box, Curve, Point, lay_out
+from .layout import Box, Curve, Layout, Point, lay_out
 from .words import shown
 
-__all__ = ["svg_text"]
+__all__ = ["svg_of", "svg_text"]
 
 _MARGIN = 14
 _CORNER = 9
@@ -25,14 +25,18 @@ _DOT_WORDS = {"start": "start", "end": "end", "out": "out of budget"}
 
 def svg_text(drawing: Drawing, direction: str) -> str:
     """Return the drawing as SVG. Raises `RenderError` when there is no layout engine."""
-    layout = lay_out(drawing, direction)
+    return svg_of(drawing, lay_out(drawing, direction), f"<style>{_css()}</style>")
+
+
+def svg_of(drawing: Drawing, layout: Layout, style: str = "") -> str:
+    """Return the drawing as SVG where its layout is known; without a style, for a page that has its own."""
     width, height = (_number(side + 2 * _MARGIN) for side in (layout.width, layout.height))
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}"'
         f' height="{height}" role="img" aria-labelledby="title desc">',
         f'<title id="title">{_text(drawing.name)}</title>',
         f'<desc id="desc">{_spoken(drawing)}</desc>',
-        f"<style>{_css()}</style>",
+        style,
         f'<rect class="panel" width="{width}" height="{height}" rx="{_CORNER}"/>',
         f'<g transform="translate({_MARGIN} {_MARGIN})">',
         *(_frame(frame, layout.boxes[frame.id]) for frame in drawing.frames),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from ..graph import Definition, Each, Edge, Parallel
-from ..graph.export import exempt_errors
+from ..recording import NodeData, RouteData
 
 __all__ = ["edge_words", "join_words", "note_words", "shown", "visible"]
 
@@ -32,33 +31,31 @@ def shown(text: str) -> str:
     return f"{line[:_LONGEST]}... ({len(text)} characters, {mark})"
 
 
-def edge_words(edge: Edge) -> str:
-    """Return what stands beside a route: its label, the errors it takes, or the limit it waits for."""
-    if edge.kind == "error":
-        exempt = exempt_errors(edge)
-        words = (edge.label or "any error") + (f" but {exempt}" if exempt else "")
-        return f"{words}, by default" if edge.default else words
-    if edge.kind == "over_limit":
-        visits = edge.source.max_visits
+def edge_words(route: RouteData, node: NodeData) -> str:
+    """Return what stands beside a route of a node: its label, the errors it takes, or the limit it waits for."""
+    if route.kind == "error":
+        words = (route.label or "any error") + (f" but {route.exempt}" if route.exempt else "")
+        return f"{words}, by default" if route.default else words
+    if route.kind == "over_limit":
+        visits = node.max_visits
         return "over limit" if visits is None else f"over {visits} visit{'' if visits == 1 else 's'}"
-    return edge.label if edge.kind == "next" or edge.label.strip() else repr(edge.label)
+    return route.label if route.kind == "next" or route.label.strip() else repr(route.label)
 
 
-def join_words(definition: Parallel) -> str:
-    """Return the badge of a join: what it waits for."""
-    if isinstance(definition.join, str):
-        return definition.join
-    return f"{definition.join} of {len(definition.branches)}"
+def join_words(node: NodeData) -> str:
+    """Return the badge of a parallel's join: what it waits for."""
+    branches = 0 if node.branches is None else len(node.branches.starts)
+    return node.join if isinstance(node.join, str) else f"{node.join} of {branches}"
 
 
-def note_words(definition: Definition) -> str:
+def note_words(node: NodeData) -> str:
     """Return how a composite runs what stands inside it; nothing for a sub-flow, which runs it once."""
-    if isinstance(definition, Parallel):
+    if node.branches is not None:
         return "side by side"
-    if not isinstance(definition, Each):
+    if node.limit is None:
         return ""
-    limit = "one" if definition.limit == 1 else str(definition.limit)
-    collected = ", failures collected" if definition.on_item_error == "collect" else ""
+    limit = "one" if node.limit == 1 else str(node.limit)
+    collected = ", failures collected" if node.on_item_error == "collect" else ""
     return f"for each, {limit} at a time{collected}"
 
 

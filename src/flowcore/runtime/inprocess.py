@@ -154,7 +154,7 @@ class InProcessHost:
         """Run the node's function until it returns an outcome or is out of attempts."""
         if place.slot is not None and place.slot.is_crowded:
             await place.slot.park(self.breathe())
-        where = (place.frame, item.id, number)
+        place.scope.visit = where = (place.frame, item.id, number)
         record = self.record
         retried: tuple[Failure, ...] = ()
         attempt = 1

@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from ..clock import Clock
 from ..errors import BudgetExhausted, Failure
-from ..events import ArtifactAdded, BudgetSpent, BudgetWarned, Custom, Event, NodeRetrying, RouteTaken
+from ..events import (
+    ArtifactAdded,
+    BudgetSpent,
+    BudgetWarned,
+    Custom,
+    Event,
+    ModelFinished,
+    ModelRequested,
+    NodeRetrying,
+    RouteTaken,
+)
 from ..frame import Frame
-from ..graph import PlanNode
+from ..graph import Plan, PlanNode, plan_data
 from ..outcome import Complete
 from ..scope import Scope
 from ..scope.budget import COUNTED
@@ -20,20 +31,22 @@ from ..trace import Trace
 from ..trace_events import OpenVisit, Told, begin_events, end_events
 from ..visit import Note, Rare, VisitRecord, Way, Where, path_of
 from .host import Done, Left, Opened, Place
+from .outcomes import as_failure
 
 __all__ = ["Recorder"]
 
 _WARN_AT = 0.8
 _UNFINISHED = Way("unfinished")
+_CANCELLED = Failure("", "Cancelled", "cancelled", "it was cancelled")
 Listener = Callable[[Event], None]
 
 
 class Recorder:
     """Where everything that a run does is written down, in order. Closed, it takes nothing any more."""
 
-    def __init__(self, flow: str, run_id: str, scope: Scope, clock: Clock) -> None:
+    def __init__(self, plan: Plan, run_id: str, scope: Scope, clock: Clock) -> None:
         self.run_id = run_id
-        self.trace = Trace(flow, run_id, clock.utcnow())
+        self.trace = Trace(plan.name, run_id, clock.utcnow(), partial(plan_data, plan), scope.budget)
         self.listeners: list[Listener] = []
         self.round = 0
         self.seq = 0
@@ -42,6 +55,8 @@ class Recorder:
         self._monotonic = clock.monotonic
         self.began = clock.monotonic()
         self._scope = scope
+        scope.teller = self
+        self._requests = 0
         self._counters = scope.counters
         self._version = scope.version
         self._exhausted: set[tuple[str, int]] = set()
@@ -152,6 +167,19 @@ class Recorder:
                 self.note(Custom, where, name=name, data=data)
             else:
                 self.note(ArtifactAdded, where, name=name, data=data, media_type=media_type)
+
+    def requested(self, where: Where, model: str) -> int:
+        """Note that a model was asked, and return the number of the request."""
+        self._requests += 1
+        self.note(ModelRequested, where, request=self._requests, model=model)
+        return self._requests
+
+    def answered(self, where: Where, request: int, tokens: int, cost: float, error: BaseException | None) -> None:
+        """Note how a request to a model ended."""
+        failure = None
+        if error is not None:
+            failure = as_failure(error, path_of(where)) if isinstance(error, Exception) else _CANCELLED
+        self.note(ModelFinished, where, request=request, tokens=tokens, cost=cost, failure=failure)
 
     def exhausted(self, error: BudgetExhausted, path: str) -> None:
         """Note a limit that was reached; once for each."""

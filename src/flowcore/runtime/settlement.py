@@ -84,15 +84,24 @@ class Settlement:
         record.closed = True
         self._scope.close(self._loop.cancellation)
         usage = replace(self._scope.used, seconds=record.now - record.began)
-        record.trace.ending = Ending(status, known.get("value"), known.get("failure"), usage)
-        self._outcome = RunResult(
+        ending = Ending(
             status,
             known.get("value"),
             known.get("failure"),
-            self._shape.build(values),
-            record.trace,
             usage,
             known.get("exhausted"),
             known.get("reason", ""),
             tuple(dict.fromkeys(stragglers)),
+        )
+        record.trace.ending = ending
+        self._outcome = RunResult(
+            status,
+            ending.value,
+            ending.failure,
+            self._shape.build(values),
+            record.trace,
+            usage,
+            ending.exhausted,
+            ending.reason,
+            ending.stragglers,
         )

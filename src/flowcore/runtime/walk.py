@@ -63,6 +63,7 @@ class Walk:
         """Walk from a node to a `Complete`, or to a failure that no route takes."""
         host, place, frame = self.host, self.place, self.place.frame
         self.values = values
+        frame.start = frame.start or values
         first = True
         while True:
             number = frame.enter(item.id)
@@ -75,7 +76,7 @@ class Walk:
                 failure = host.exhausted(frame.path_of(item.id, number), error)
                 return Ended(None, values, error, failure, routable=False)
             if over is not None:
-                way = Way("over_limit", "", over.id)
+                way = Way("over_limit", "", over.id, edge=sum(1 for _ in item.edges()) - 1)
                 left = Left(frame, item.id, number, host.passed_by(), _NOT_VISITED, way)
                 if (waiting := host.commit(left)) is not None:
                     await waiting
@@ -127,7 +128,8 @@ class Walk:
             else:
                 following, way = item.ways[outcome.label]
         elif outcome is None:
-            following = item.error_target(done.error) if done.routable and done.error is not None else None
-            kind = done.failure.type if done.failure is not None else ""
-            way = _FAILED if following is None else Way("error", kind, following.id)
+            edge, kind = -1, done.failure.type if done.failure is not None else ""
+            if done.routable and done.error is not None:
+                following, edge = item.error_route(done.error)
+            way = _FAILED if following is None else Way("error", kind, following.id, edge=edge)
         return Left._make((frame, item.id, number, opened, done, way, why)), following

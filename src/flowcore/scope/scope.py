@@ -9,12 +9,12 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar, Token
 from types import TracebackType
-from typing import Self
+from typing import Any, Protocol, Self
 
 from ..errors import BudgetExhausted, ContractError, NodeTimeout
 from .budget import COUNTED, Budget, Reserve, Usage
 
-__all__ = ["Request", "Scope", "current_scope", "scope_variable"]
+__all__ = ["Request", "Scope", "Teller", "current_scope", "scope_variable"]
 
 scope_variable: ContextVar[Scope] = ContextVar("flowcore_scope")
 _ids = itertools.count(1)
@@ -41,20 +41,35 @@ def current_scope() -> Scope:
         raise LookupError("no scope here: run inside a flow, or inside `async with Scope(Budget(...))`") from None
 
 
+class Teller(Protocol):
+    """Who is told of requests: the run's recorder."""
+
+    def requested(self, where: Any, model: str, /) -> int:
+        """Note that a model was asked, and return the number of the request."""
+        ...
+
+    def answered(self, where: Any, request: int, tokens: int, cost: float, error: BaseException | None, /) -> None:
+        """Note how a request to a model ended."""
+        ...
+
+
 class Request:
     """One model request: paid for when it is sent, its tokens and cost added when they are known."""
 
-    __slots__ = ("_scope", "_told")
+    __slots__ = ("_scope", "_told", "cost", "tokens")
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
         self._told = False
+        self.tokens = 0
+        self.cost = 0.0
 
     def used(self, *, tokens: int = 0, cost: float = 0.0) -> None:
         """Add what this request used. A second call changes nothing, so usage is never counted twice."""
         if not self._told:
             self._told = True
             self._scope.add(tokens=tokens, cost=cost)
+            self.tokens, self.cost = tokens, cost
 
 
 class Scope:
@@ -83,7 +98,9 @@ class Scope:
         "limit_id",
         "parent",
         "path",
+        "teller",
         "version",
+        "visit",
     )
 
     def __init__(
@@ -111,6 +128,8 @@ class Scope:
         self.ends_at: float | None = None
         self.is_timed: bool = parent is not None and parent.is_timed
         self.version = 0
+        self.teller: Teller | None = parent.teller if parent is not None else None
+        self.visit: Any = None
         self._seconds: float | None = None
         self._timeout = is_timeout
         self._expired = False
@@ -281,10 +300,28 @@ class Scope:
         return left
 
     @asynccontextmanager
-    async def request(self) -> AsyncGenerator[Request]:
-        """Pay for one model request, then run the body that sends it. Raises `BudgetExhausted` before it."""
+    async def request(self, model: str = "") -> AsyncGenerator[Request]:
+        """Pay for one model request, then run the body that sends it. Raises `BudgetExhausted` before it.
+
+        The visit that it belongs to shows it, with the name of the model, what it used and how long it took.
+        """
         self.charge(requests=1)
-        yield Request(self)
+        request, visit = Request(self), self._visit()
+        if self.teller is None or visit is None:
+            yield request
+            return
+        number = self.teller.requested(visit, model)
+        error: BaseException | None = None
+        try:
+            yield request
+        except BaseException as raised:
+            error = raised
+            raise
+        finally:
+            self.teller.answered(visit, number, request.tokens, request.cost, error)
+
+    def _visit(self) -> Any:
+        return next((scope.visit for scope in self._chain if scope.visit is not None), None)
 
     def _refuse_if_closed(self) -> None:
         for scope in self._chain:

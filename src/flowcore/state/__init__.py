@@ -3,7 +3,18 @@
 from .log import Log
 from .merge import Merge
 from .sameness import same
-from .shape import HasPath, Shape, Values, as_change, shape_of
+from .shape import HasPath, Shape, Values, as_change, field_types, shape_of
 from .snapshot import snapshot
 
-__all__ = ["HasPath", "Log", "Merge", "Shape", "Values", "as_change", "same", "shape_of", "snapshot"]
+__all__ = [
+    "HasPath",
+    "Log",
+    "Merge",
+    "Shape",
+    "Values",
+    "as_change",
+    "field_types",
+    "same",
+    "shape_of",
+    "snapshot",
+]

@@ -23,7 +23,7 @@ from .merge import Merge, merge_of, merged
 from .sameness import same
 from .snapshot import ATOMS, snapshot
 
-__all__ = ["HasPath", "Shape", "Values", "as_change", "is_state_type", "shape_of"]
+__all__ = ["HasPath", "Shape", "Values", "as_change", "field_types", "is_state_type", "shape_of"]
 
 Values = dict[str, Any]
 """A committed state: its fields by name. Never changed in place."""
@@ -257,6 +257,11 @@ def shape_of(cls: type[Any]) -> Shape:
     if not is_state_type(cls):
         raise ContractError(f"{type_name(cls)} is no state type: use a pydantic model or a dataclass")
     return Shape(cls)
+
+
+def field_types(cls: Any) -> dict[str, str]:
+    """Return the fields of a state type with their types, as a reader would write them; {} for other types."""
+    return {name: type_name(hint) for name, hint in _hints(cls).items()} if is_state_type(cls) else {}
 
 
 def _hints(cls: Any) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""The pytest plugin: fixtures that run flows and hold their traces and diagrams against snapshots."""

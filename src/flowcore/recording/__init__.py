@@ -1,0 +1,30 @@
+"""Recordings: runs as plain data, and the files that hold them. Everything that shows a run is made from one."""
+
+from .build import Recorded, recording_of
+from .changes import changes
+from .declared import BranchesData, FlowData, GraphData, NodeData, RouteData, flow_data, read_flow
+from .file import dump_runs, load_runs, read_runs
+from .recording import Change, Fault, ModelCall, Recording, Said, Spent, VisitData
+
+__all__ = [
+    "BranchesData",
+    "Change",
+    "Fault",
+    "FlowData",
+    "GraphData",
+    "ModelCall",
+    "NodeData",
+    "Recorded",
+    "Recording",
+    "RouteData",
+    "Said",
+    "Spent",
+    "VisitData",
+    "changes",
+    "dump_runs",
+    "flow_data",
+    "load_runs",
+    "read_flow",
+    "read_runs",
+    "recording_of",
+]

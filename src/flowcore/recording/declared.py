@@ -1,0 +1,124 @@
+"""The declared flow as plain data: drawings, pages and comparisons are made from it, with its code or without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ..graph import EdgeKind, Plan, plan_data
+
+__all__ = [
+    "BranchesData",
+    "Data",
+    "FlowData",
+    "GraphData",
+    "Limits",
+    "NodeData",
+    "RouteData",
+    "flow_data",
+    "read_flow",
+]
+
+Limits = dict[str, float]
+
+
+class Data(BaseModel):
+    """Plain data: never changed, and read without what it does not know."""
+
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
+
+
+class RouteData(Data):
+    """One declared route of a node."""
+
+    source: str = Field(alias="from")
+    target: str = Field(alias="to")
+    kind: EdgeKind
+    label: str = ""
+    default: bool = False
+    exempt: str = Field("", alias="except")
+
+
+class NodeData(Data):
+    """One declared node. `flow` or `branches` is what stands inside a composite."""
+
+    id: str
+    kind: str
+    description: str = ""
+    starts_round: bool = False
+    effects: bool = False
+    completes: tuple[str, ...] = ()
+    continues: bool = False
+    state: str = ""
+    deps: str = ""
+    timeout: float | None = None
+    retry: int | None = None
+    max_visits: int | None = None
+    writes: tuple[str, ...] | None = None
+    join: Literal["all", "any"] | int | None = None
+    branches: BranchesData | None = None
+    limit: int | None = None
+    on_item_error: str | None = None
+    shares_state: bool | None = None
+    budget: Limits | None = None
+    flow: FlowData | None = None
+
+    @property
+    def inside(self) -> GraphData | None:
+        """What stands inside a composite."""
+        return self.branches if self.flow is None else self.flow
+
+
+class GraphData(Data):
+    """Nodes and the routes between them, in the order of the rows."""
+
+    nodes: tuple[NodeData, ...]
+    routes: tuple[RouteData, ...]
+
+    def walk(self, prefix: str = "") -> Iterator[tuple[str, NodeData]]:
+        """Yield every node with its path, those inside composites after them: `answer`, `answer/repair`."""
+        for node in self.nodes:
+            yield f"{prefix}{node.id}", node
+            if node.inside is not None:
+                yield from node.inside.walk(f"{prefix}{node.id}/")
+
+    def routes_of(self) -> dict[str, list[RouteData]]:
+        """Return the routes by the node that they leave, in the order of its row."""
+        found: dict[str, list[RouteData]] = {node.id: [] for node in self.nodes}
+        for route in self.routes:
+            found[route.source].append(route)
+        return found
+
+
+class BranchesData(GraphData):
+    """What stands inside a parallel; `starts` are its branches in declared order."""
+
+    starts: tuple[str, ...]
+
+
+class FlowData(GraphData):
+    """A whole flow."""
+
+    name: str
+    description: str = ""
+    state: str = ""
+    fields: dict[str, str] = {}
+    results: tuple[str, ...] = ()
+    entry: str | None = None
+    finish: str | None = None
+    reserve: Limits = {}
+
+
+NodeData.model_rebuild()
+
+
+def flow_data(plan: Plan) -> FlowData:
+    """Return a plan as data."""
+    return read_flow(plan_data(plan))
+
+
+def read_flow(data: Any) -> FlowData:
+    """Read a flow from the data that `plan_data` makes. Raises pydantic's `ValidationError`."""
+    return FlowData.model_validate(data)
