@@ -50,7 +50,8 @@ def load_runs(text: str, place: str = "trace") -> list[Recording]:
     try:
         data: Any = json.loads(text)
     except json.JSONDecodeError as error:
-        if error.pos >= len(text.rstrip()) - 1 or "Unterminated" in error.msg:
+        whole = text.strip()
+        if whole.startswith("{") and (not whole.endswith("}") or error.pos >= len(whole) - 1):
             raise RecordingError(
                 f"{place}: cut off after {len(text):,} characters; copy the file again, or run the flow again"
             ) from error
