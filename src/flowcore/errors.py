@@ -8,6 +8,12 @@
     ├── RunFailed             a run failed in another process: carries the failure as data
     ├── NodeTimeout           a visit took longer than its node may
     ├── NodeCancelled         a node awaited something that somebody else cancelled
+    ├── ModelError            a model gave no answer that can be used
+    │   ├── ModelRequestError     the request was refused, or could not be sent
+    │   ├── ModelTimeout          no answer, or no further piece of one, in time
+    │   ├── ContextOverflow       what was to be sent is more than the model can read
+    │   └── OutputInvalid         the answer is not of the type that was asked for
+    ├── ToolError             a tool gave no result that can be used
     ├── RenderError           a picture cannot be drawn
     ├── RecordingError        a trace file holds no runs that can be read
     └── TargetError           a target on the command line does not lead to a flow
@@ -24,18 +30,24 @@ from typing import ClassVar
 
 __all__ = [
     "BudgetExhausted",
+    "ContextOverflow",
     "ContractError",
     "Failure",
     "FlowError",
     "FlowcoreError",
+    "ModelError",
+    "ModelRequestError",
+    "ModelTimeout",
     "NodeCancelled",
     "NodeTimeout",
+    "OutputInvalid",
     "Problem",
     "RecordingError",
     "RenderError",
     "RunCancelled",
     "RunFailed",
     "TargetError",
+    "ToolError",
 ]
 
 
@@ -182,6 +194,70 @@ class NodeCancelled(FlowcoreError):
 
     def __str__(self) -> str:
         return f"{self.path} awaited something that somebody else cancelled"
+
+
+class ModelError(FlowcoreError):
+    """Raised when a model gave no answer that can be used; the base of what follows."""
+
+    code: ClassVar[str] = "model"
+
+
+class ModelRequestError(ModelError):
+    """Raised when a request was refused or could not be sent.
+
+    `status` is the HTTP status, None where there was no answer at all. `retryable` says whether the same request may
+    be answered a little later, `retry_after` in how many seconds if the server said so.
+    """
+
+    code: ClassVar[str] = "model_request"
+
+    def __init__(
+        self, message: str, *, status: int | None = None, retryable: bool = False, retry_after: float | None = None
+    ) -> None:
+        self.status = status
+        self.retryable = retryable
+        self.retry_after = retry_after
+        super().__init__(message)
+
+
+class ModelTimeout(ModelError, TimeoutError):
+    """Raised when no answer, or no further piece of one, came within `seconds`."""
+
+    code: ClassVar[str] = "model_timeout"
+
+    def __init__(self, message: str, seconds: float) -> None:
+        self.seconds = seconds
+        super().__init__(message)
+
+
+class ContextOverflow(ModelError):
+    """Raised when what was to be sent is more than the model can read.
+
+    `needed` and `limit` are tokens; `needed` is None where it was the provider who said so.
+    """
+
+    code: ClassVar[str] = "context_overflow"
+
+    def __init__(self, message: str, *, limit: int | None = None, needed: int | None = None) -> None:
+        self.limit = limit
+        self.needed = needed
+        super().__init__(message)
+
+
+class OutputInvalid(ModelError):
+    """Raised when the answer is not of the type that was asked for, after its repairs; `text` is what was said."""
+
+    code: ClassVar[str] = "output_invalid"
+
+    def __init__(self, message: str, text: str) -> None:
+        self.text = text
+        super().__init__(message)
+
+
+class ToolError(FlowcoreError):
+    """Raised when a tool gave no result that can be used, where its failure is to end the visit."""
+
+    code: ClassVar[str] = "tool"
 
 
 class RenderError(FlowcoreError):

@@ -39,11 +39,13 @@ def test_the_tree_of_the_errors_is_that_of_the_classes() -> None:
     tree = re.findall(r"^```text\n(.*?)^```$", (REFERENCE / "errors.md").read_text("utf-8"), re.M | re.S)[0]
     root, *branches = tree.splitlines()
     assert root == "FlowcoreError"
-    drawn = {}
+    drawn, above = {}, ["FlowcoreError"]
     for branch in branches:
-        found = re.fullmatch(r"[├└]── (\w+)(?: \(also an? (\w+)\))?", branch)
+        found = re.fullmatch(r"((?:│   )*)[├└]── (\w+)(?: \(also an? (\w+)\))?", branch)
         assert found is not None, branch
-        drawn[found[1]] = ["FlowcoreError", *filter(None, [found[2]])]
+        depth = len(found[1]) // 4
+        above[depth + 1 :] = [found[2]]
+        drawn[found[2]] = [above[depth], *filter(None, [found[3]])]
     assert drawn == {
         kind.__name__: [base.__name__ for base in kind.__bases__]
         for kind in (getattr(errors, name) for name in errors.__all__)
