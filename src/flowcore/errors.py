@@ -205,8 +205,8 @@ class ModelError(FlowcoreError):
 class ModelRequestError(ModelError):
     """Raised when a request was refused or could not be sent.
 
-    `status` is the HTTP status, None where there was no answer at all. `retryable` says whether the same request may
-    be answered a little later, `retry_after` in how many seconds if the server said so.
+    `status` is the HTTP status, None where there was no answer at all. `retryable` says whether the same request
+    may be answered a little later, `retry_after` in how many seconds if the server said so.
     """
 
     code: ClassVar[str] = "model_request"
