@@ -14,13 +14,16 @@ from ..graph import EdgeKind, Plan
 from ..recording import BranchesData, FlowData, GraphData, NodeData, RouteData, flow_data
 from .words import edge_words, join_words, note_words
 
-__all__ = ["Drawable", "Drawing", "DrawnEdge", "DrawnFrame", "DrawnKind", "DrawnNode", "Mark", "draw"]
+__all__ = ["Drawable", "Drawing", "DrawnEdge", "DrawnFrame", "DrawnKind", "DrawnNode", "Mark", "MarkKind", "draw"]
 
 DrawnKind = Literal[EdgeKind, "start", "end", "finish", "join"]
 """The kind of a route; or how a flow is entered (`start`), completes (`end`) and goes on out of budget (`finish`).
 
 A branch is entered by a `start` too, and arrives at its join by a `join`.
 """
+
+MarkKind = Literal["added", "removed", "changed", "ok", "failed", "retried", "unused", "taken", "other"]
+"""What a mark says: how a comparison or a run looks at a part of a flow."""
 
 
 class Drawable(Protocol):
@@ -90,7 +93,7 @@ class Mark:
     edges as taken, or as taken by another run only.
     """
 
-    kind: Literal["added", "removed", "changed", "ok", "failed", "retried", "unused", "taken", "other"]
+    kind: MarkKind
     note: str = ""
 
 

@@ -51,7 +51,7 @@ class Layout:
 
 def lay_out(drawing: Drawing, direction: str) -> Layout:
     """Lay a drawing out. Raises `RenderError` when there is no layout engine."""
-    found = json.loads(run_engine(dot_text(drawing, direction), "-Tjson0", *engine_options(drawing)))
+    found = json.loads(run_engine(dot_text(drawing, direction, badges=True), "-Tjson0", *engine_options(drawing)))
     left, low, right, high = map(float, found["bb"].split(","))
     sheet = _Sheet(left, high)
     boxes = dict(sheet.box(item) for item in found["objects"])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
-from .colours import DARK, LIGHT, Palette
-from .drawing import Drawing, DrawnEdge, DrawnFrame, DrawnNode
+from .drawing import Drawing, DrawnEdge, DrawnFrame, DrawnNode, Mark
 from .layout import Box, Curve, Layout, Point, lay_out
+from .looks import LOOKS, badge_words, edge_lines, mark_words, note_lines, signed
+from .style import Theme, svg_style
 from .words import shown
 
 __all__ = ["svg_of", "svg_text"]
@@ -15,7 +17,8 @@ _MARGIN = 14
 _CORNER = 9
 _RING = 3.5
 _ARROW = 7.0
-_COLOURED = {"error": "error", "over_limit": "limit", "finish": "limit"}
+_LINE = 13.0
+_BADGE = 17.0
 _SHEETS = (3.5, 7.0)
 """How far the sheets of a stack stand out from behind the frame of an each."""
 _DOTS = {"start": {"dot": 0.0}, "end": {"ring": 0.0, "dot": 3.0}, "out": {"hollow": 0.5}}
@@ -23,14 +26,16 @@ _DOTS = {"start": {"dot": 0.0}, "end": {"ring": 0.0, "dot": 3.0}, "out": {"hollo
 _DOT_WORDS = {"start": "start", "end": "end", "out": "out of budget"}
 
 
-def svg_text(drawing: Drawing, direction: str) -> str:
+def svg_text(drawing: Drawing, direction: str, theme: Theme = "auto") -> str:
     """Return the drawing as SVG. Raises `RenderError` when there is no layout engine."""
-    return svg_of(drawing, lay_out(drawing, direction), f"<style>{_css()}</style>")
+    style = svg_style((mark.kind for mark in drawing.marks.values()), theme)
+    return svg_of(drawing, lay_out(drawing, direction), f"<style>{style}</style>")
 
 
 def svg_of(drawing: Drawing, layout: Layout, style: str = "") -> str:
     """Return the drawing as SVG where its layout is known; without a style, for a page that has its own."""
     width, height = (_number(side + 2 * _MARGIN) for side in (layout.width, layout.height))
+    marks = drawing.marks
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}"'
         f' height="{height}" role="img" aria-labelledby="title desc">',
@@ -39,49 +44,16 @@ def svg_of(drawing: Drawing, layout: Layout, style: str = "") -> str:
         style,
         f'<rect class="panel" width="{width}" height="{height}" rx="{_CORNER}"/>',
         f'<g transform="translate({_MARGIN} {_MARGIN})">',
-        *(_frame(frame, layout.boxes[frame.id]) for frame in drawing.frames),
-        *(_edge(edge, layout.curves[edge.id]) for edge in drawing.edges),
-        *(_node(node, layout.boxes[node.id]) for node in drawing.nodes),
+        *(_frame(frame, layout.boxes[frame.id], marks.get(frame.id)) for frame in drawing.frames),
+        *(_edge(edge, layout.curves[edge.id], marks.get(edge.id)) for edge in drawing.edges),
+        *(_node(node, layout.boxes[node.id], marks.get(node.id)) for node in drawing.nodes),
         "</g>",
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
 
 
-def _css() -> str:
-    return f"""
-text {{ font: 13px Arial, Helvetica, "Liberation Sans", sans-serif; text-anchor: middle; }}
-.small {{ font-size: 10px; }} .edge text {{ font-size: 11px; }}
-.frame text {{ font-size: 12px; font-style: italic; text-anchor: start; }}
-.edge path, .node rect, .ring, .hollow {{ fill: none; }}
-.node rect {{ stroke-width: 1.4; }} .edge path {{ stroke-width: 1.3; }}
-.frame rect, .sheet {{ fill: none; stroke-width: 1.2; }} .frame rect {{ stroke-dasharray: 1.5 3; }}
-.frame .small {{ font-size: 10.5px; font-style: normal; }} .join text {{ font-size: 11px; }}
-.error path {{ stroke-dasharray: 6 4; }}
-.over_limit path, .finish path {{ stroke-dasharray: 1.5 3.5; stroke-width: 2; stroke-linecap: round; }}
-{_theme(LIGHT)}
-@media (prefers-color-scheme: dark) {{
-{_theme(DARK)}
-}}
-"""
-
-
-def _theme(palette: Palette) -> str:
-    lines = [
-        f".panel {{ fill: {palette.panel}; }} text {{ fill: {palette.text}; }}",
-        f".node rect {{ fill: {palette.panel}; }} .node rect, .edge path, .ring {{ stroke: {palette.line}; }}",
-        f".frame rect, .sheet {{ stroke: {palette.frame}; }} .frame text, .edge text, .small"
-        f" {{ fill: {palette.soft_text}; }}",
-        f".join rect {{ fill: {palette.line}; }} .join text {{ fill: {palette.panel}; }}",
-        f".edge polygon, .dot {{ fill: {palette.line}; }} .hollow {{ stroke: {palette.limit}; }}",
-    ]
-    for kind, name in _COLOURED.items():
-        colour = getattr(palette, name)
-        lines.append(f".{kind} path {{ stroke: {colour}; }} .{kind} polygon, .{kind} text {{ fill: {colour}; }}")
-    return "\n".join(lines)
-
-
-def _frame(frame: DrawnFrame, box: Box) -> str:
+def _frame(frame: DrawnFrame, box: Box, mark: Mark | None) -> str:
     stack = ""
     if frame.kind == "each":
         front = _SHEETS[-1]
@@ -89,10 +61,14 @@ def _frame(frame: DrawnFrame, box: Box) -> str:
         box = Box(middle, box.width - front, box.height - front)
         stack = "".join(_sheet(box, out) for out in _SHEETS)
     left, top = box.middle.x - box.width / 2 + 10, box.middle.y - box.height / 2 + 17
-    words = f'<text x="{_number(left)}" y="{_number(top)}">{_text(frame.label)}</text>'
-    if frame.note:
-        words += f'<text class="small" x="{_number(left)}" y="{_number(top + 14)}">{frame.note}</text>'
-    return f'<g id="{frame.id}" class="frame {frame.kind}">{_title(frame)}{stack}{_rect(box)}{words}</g>'
+    words = f'<text x="{_number(left)}" y="{_number(top)}">{_text(signed(frame.label, mark))}</text>'
+    for number, line in enumerate([*filter(None, [frame.note]), *note_lines(mark, badges=True)], 1):
+        y = _number(top + 14 * number)
+        words += f'<text class="small" x="{_number(left)}" y="{y}">{_text(line)}</text>'
+    name = f"frame {frame.kind}{_class(mark)}"
+    return (
+        f'<g id="{frame.id}" class="{name}">{_title(frame, mark)}{stack}{_rect(box)}{words}{_badge(box, mark)}</g>'
+    )
 
 
 def _sheet(box: Box, out: float) -> str:
@@ -104,45 +80,69 @@ def _sheet(box: Box, out: float) -> str:
     return f'<path class="sheet" d="M{_number(left + out)} {y} {bend} V{_number(top + out)}"/>'
 
 
-def _node(node: DrawnNode, box: Box) -> str:
+def _node(node: DrawnNode, box: Box, mark: Mark | None) -> str:
+    if node.kind == "node":
+        return _box(node, box, mark)
     x, y = map(_number, box.middle)
+    name = f"{node.kind}{_class(mark)}"
     if node.kind == "join":
         words = f'<text x="{x}" y="{_number(box.middle.y + 4)}">{_text(node.label)}</text>'
-        return f'<g id="{node.id}" class="join"><title>join</title>{_rect(box, box.height / 2)}{words}</g>'
-    if node.kind != "node":
-        radius = min(box.width, box.height) / 2
-        rings = {name: radius - less for name, less in _DOTS[node.kind].items()}
-        circles = "".join(
-            f'<circle class="{name}" cx="{x}" cy="{y}" r="{_number(ring)}"/>' for name, ring in rings.items()
-        )
-        return f'<g id="{node.id}" class="{node.kind}"><title>{_DOT_WORDS[node.kind]}</title>{circles}</g>'
-    if not node.starts_round:
-        baseline = _number(box.middle.y + 4.5)
-        inner = f'{_rect(box)}<text x="{x}" y="{baseline}">{_text(node.label)}</text>'
-        return f'<g id="{node.id}" class="node">{_title(node)}{inner}</g>'
-    inside = Box(box.middle, box.width - 2 * _RING, box.height - 2 * _RING)
-    words = (
-        f'<text x="{x}" y="{_number(box.middle.y - 1)}">{_text(node.label)}</text>'
-        f'<text class="small" x="{x}" y="{_number(box.middle.y + 12)}">starts round</text>'
+        return f'<g id="{node.id}" class="{name}"><title>join</title>{_rect(box, box.height / 2)}{words}</g>'
+    radius = min(box.width, box.height) / 2
+    rings = {name: radius - less for name, less in _DOTS[node.kind].items()}
+    circles = "".join(
+        f'<circle class="{name}" cx="{x}" cy="{y}" r="{_number(ring)}"/>' for name, ring in rings.items()
     )
-    return f'<g id="{node.id}" class="node round">{_title(node)}{_rect(box)}{_rect(inside)}{words}</g>'
+    return f'<g id="{node.id}" class="{name}"><title>{_DOT_WORDS[node.kind]}</title>{circles}</g>'
 
 
-def _edge(edge: DrawnEdge, curve: Curve) -> str:
+def _box(node: DrawnNode, box: Box, mark: Mark | None) -> str:
+    rects = _rect(box)
+    lines = ["starts round"] * node.starts_round + note_lines(mark, badges=True)
+    if node.starts_round:
+        rects += _rect(Box(box.middle, box.width - 2 * _RING, box.height - 2 * _RING))
+    x, top = _number(box.middle.x), box.middle.y - len(lines) * _LINE / 2 + 4.5
+    words = f'<text x="{x}" y="{_number(top)}">{_text(signed(node.label, mark))}</text>'
+    for number, line in enumerate(lines, 1):
+        words += f'<text class="small" x="{x}" y="{_number(top + _LINE * number)}">{_text(line)}</text>'
+    name = f"node{' round' if node.starts_round else ''}{_class(mark)}"
+    return f'<g id="{node.id}" class="{name}">{_title(node, mark)}{rects}{words}{_badge(box, mark)}</g>'
+
+
+def _badge(box: Box, mark: Mark | None) -> str:
+    words = badge_words(mark)
+    if not words:
+        return ""
+    width = max(_BADGE, 6.5 * len(words) + 8)
+    middle = Point(box.middle.x + box.width / 2 + width / 2 - _BADGE * 0.75, box.middle.y - box.height / 2 + 1)
+    text = f'<text x="{_number(middle.x)}" y="{_number(middle.y + 3.8)}">{_text(words)}</text>'
+    return f'<g class="badge">{_rect(Box(middle, width, _BADGE), _BADGE / 2)}{text}</g>'
+
+
+def _edge(edge: DrawnEdge, curve: Curve, mark: Mark | None) -> str:
     first, *rest = (f"{_number(point.x)} {_number(point.y)}" for point in curve.points)
     path = f'<path d="M{first} C{" ".join(rest)}"/>'
-    words = ""
-    if edge.label and curve.label is not None:
-        x, y = _number(curve.label.x), _number(curve.label.y + 4)
-        words = f'<text x="{x}" y="{y}">{_text(edge.label)}</text>'
-    return f'<g id="{edge.id}" class="edge {edge.kind}">{path}{_arrow(curve)}{words}</g>'
+    words = "" if curve.label is None else _centred(edge_lines(edge.label, mark), curve.label)
+    title = f"<title>{escape(mark_words(mark))}</title>" if mark is not None else ""
+    wide = mark is not None and LOOKS[mark.kind].width > 2
+    name = f"edge {edge.kind}{_class(mark)}"
+    return f'<g id="{edge.id}" class="{name}">{title}{path}{_arrow(curve, 0.6 if wide else 0.4)}{words}</g>'
 
 
-def _arrow(curve: Curve) -> str:
+def _centred(lines: Sequence[str], middle: Point) -> str:
+    x, top = _number(middle.x), middle.y + 4 - (len(lines) - 1) * _LINE / 2
+    texts = (
+        f'<text x="{x}" y="{_number(top + _LINE * number)}">{_text(line)}</text>'
+        for number, line in enumerate(lines)
+    )
+    return "".join(texts)
+
+
+def _arrow(curve: Curve, slope: float) -> str:
     end, tip = curve.points[-1], curve.tip
     along = Point(tip.x - end.x, tip.y - end.y)
     length = (along.x**2 + along.y**2) ** 0.5 or 1
-    across = Point(-along.y / length * _ARROW * 0.4, along.x / length * _ARROW * 0.4)
+    across = Point(-along.y / length * _ARROW * slope, along.x / length * _ARROW * slope)
     corners = [tip, Point(end.x + across.x, end.y + across.y), Point(end.x - across.x, end.y - across.y)]
     return f'<polygon points="{" ".join(f"{_number(corner.x)},{_number(corner.y)}" for corner in corners)}"/>'
 
@@ -153,9 +153,13 @@ def _rect(box: Box, corner: float = _CORNER) -> str:
     return f'<rect {" ".join(f"{name}={_quoted(value)}" for name, value in sides)} rx="{_number(corner)}"/>'
 
 
-def _title(item: DrawnNode | DrawnFrame) -> str:
+def _class(mark: Mark | None) -> str:
+    return "" if mark is None else f" {mark.kind}"
+
+
+def _title(item: DrawnNode | DrawnFrame, mark: Mark | None) -> str:
     words = f"{shown(item.path)}: {shown(item.description)}" if item.description else shown(item.path)
-    return f"<title>{escape(words)}</title>"
+    return f"<title>{escape(words if mark is None else f'{words} - {mark_words(mark)}')}</title>"
 
 
 def _spoken(drawing: Drawing) -> str:
@@ -164,8 +168,19 @@ def _spoken(drawing: Drawing) -> str:
     names |= {frame.id: shown(frame.path) for frame in drawing.frames}
     badges = {node.id: node.label for node in drawing.nodes if node.kind == "join"}
     frames = [f"{names[frame.id]} runs {frame.note}" for frame in drawing.frames if frame.note]
-    sentences = [*(_sentence(edge, names, badges) for edge in drawing.edges), *frames]
+    marks = {id: mark_words(mark) for id, mark in drawing.marks.items()}
+    ways = [f"{_sentence(edge, names, badges)}{_aside(marks.get(edge.id))}" for edge in drawing.edges]
+    marked = [f"{names[item.id]}: {marks[item.id]}" for item in _boxes(drawing) if item.id in marks]
+    sentences = [*ways, *frames, *marked]
     return escape(" ".join(f"{sentence}." for sentence in sentences))
+
+
+def _boxes(drawing: Drawing) -> list[DrawnNode | DrawnFrame]:
+    return [*(node for node in drawing.nodes if node.kind == "node"), *drawing.frames]
+
+
+def _aside(words: str | None) -> str:
+    return "" if words is None else f" - {words}"
 
 
 def _sentence(edge: DrawnEdge, names: dict[str, str], badges: dict[str, str]) -> str:
