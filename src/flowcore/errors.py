@@ -16,6 +16,8 @@
     ├── ToolError             a tool gave no result that can be used
     ├── RenderError           a picture cannot be drawn
     ├── RecordingError        a trace file holds no runs that can be read
+    ├── ExportError           a run cannot be handed to another tool
+    ├── WatchError            a live page cannot be served
     └── TargetError           a target on the command line does not lead to a flow
 
 Errors carry ids, names and plain data, never objects of the rooms that raise them. Each class has a stable
@@ -32,6 +34,7 @@ __all__ = [
     "BudgetExhausted",
     "ContextOverflow",
     "ContractError",
+    "ExportError",
     "Failure",
     "FlowError",
     "FlowcoreError",
@@ -270,6 +273,18 @@ class RecordingError(FlowcoreError):
     """Raised when a trace file holds no runs that can be read; the message names the place and the remedy."""
 
     code: ClassVar[str] = "recording"
+
+
+class ExportError(FlowcoreError):
+    """Raised when a run cannot be handed to another tool; the message names the remedy."""
+
+    code: ClassVar[str] = "export"
+
+
+class WatchError(FlowcoreError):
+    """Raised when a live page cannot be served: a port in use, a host of another machine, the extra missing."""
+
+    code: ClassVar[str] = "watch"
 
 
 class TargetError(FlowcoreError):

@@ -39,7 +39,7 @@ from .scope import Scope
 from .scope.scope import scope_variable
 from .state import shape_of
 from .trace import Trace
-from .trace_events import trace_events
+from .trace_events import OpenVisit, trace_events
 from .types import ResultT, as_class, type_name
 
 __all__ = ["Run"]
@@ -125,6 +125,12 @@ class Run(Generic[ResultT]):
         """The visits that have ended so far."""
         self._must_have_begun()
         return self._record.trace
+
+    @property
+    def under_way(self) -> list[OpenVisit]:
+        """The visits that have begun and not ended, the outermost first. May be read from any thread."""
+        self._must_have_begun()
+        return self._record.under_way
 
     async def wait(self) -> RunResult[ResultT]:
         """Return the result when the run has ended. Never raises for how it ended."""

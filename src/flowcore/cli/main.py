@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from ..errors import FlowError, RecordingError, RenderError, TargetError
-from . import check, render, run
+from ..errors import FlowError, RecordingError, RenderError, TargetError, WatchError
+from . import check, export, render, run, watch
 from .codes import BAD_INPUT, FAILED
 from .signals import Ending
 from .streams import check_output, prepare, silence, tell
@@ -24,12 +24,15 @@ _COMMANDS = {
     "check": (check, "say whether a flow is sound, or list everything that is wrong with it"),
     "render": (render, "draw a flow as SVG, PNG, Mermaid, DOT or JSON"),
     "run": (run, "run a flow for a text, or once for each question in a file"),
+    "watch": (watch, "run a flow for a text and serve its page, live, to a browser"),
+    "export": (export, "write a recorded run for another tool: Perfetto, chrome://tracing"),
 }
 _HELP = """\
 TARGET names a flow, or an app that runs one:
   package.module:name    a name in a module that can be imported
   path/to/file.py:name   a name in a file; without the name, the only app or flow in it
   path/to/folder         the app.py in a folder
+  trace.json#run         for watch and export: a run in a trace file of `flowcore run --out`
 
 exit codes: 0 it worked, 1 the flow is wrong or the run failed, 2 something given cannot be used,
 130 interrupted (143 and 129: ended by SIGTERM, SIGHUP)
@@ -72,7 +75,7 @@ def _execute(argv: Sequence[str] | None) -> int:
             return _carry_out(argv)
         except FlowError as error:
             complain(*(f"{error.flow}: {problem}" for problem in error.problems))
-        except (TargetError, RenderError, RecordingError) as error:
+        except (TargetError, RenderError, RecordingError, WatchError) as error:
             complain(*str(error).splitlines())
         except KeyboardInterrupt:
             complain(f"{ending.words}: nothing was written")
@@ -114,7 +117,7 @@ def _parser() -> argparse.ArgumentParser:
             epilog=_HELP,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        command.add_argument("target", metavar="TARGET", help="the flow or app, see below")
+        command.add_argument("target", metavar="TARGET", help="the flow, app or run, see below")
         module.add_arguments(command)
         command.set_defaults(execute=module.execute)
     return parser

@@ -28,7 +28,7 @@ from .streams import visible_text
 from .target import load_target
 from .words import complain, not_empty
 
-__all__ = ["add_arguments", "execute"]
+__all__ = ["add_arguments", "add_limits", "execute", "limits_of"]
 
 AnyApp = App[Any, Any, Any]
 _FILES = ("flow.mmd", "flow.svg", "trace.txt", "trace.json", "answers.jsonl")
@@ -51,6 +51,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " trace.json) and answers.jsonl into this folder, all at the end",
     )
     parser.add_argument("--json", action="store_true", help="print the result as JSON, and nothing else")
+    add_limits(parser)
+
+
+def add_limits(parser: argparse.ArgumentParser) -> None:
+    """Add the limits that a run may be given."""
     parser.add_argument("--rounds", metavar="N", type=_whole, help="the most rounds that a run may take")
     parser.add_argument("--seconds", metavar="S", type=_seconds, help="the most seconds that a run may take")
 
@@ -63,22 +68,17 @@ def execute(arguments: argparse.Namespace) -> int:
         raise TargetError("run wants one of TEXT and --questions; see `flowcore run --help`")
     if not many and not text.strip():
         raise TargetError("TEXT is empty; ask something")
-    target = load_target(arguments.target)
-    if target.app is None:
-        raise TargetError(
-            f"{target.text}: this is a flow, and a run needs an app, which makes its state of a text: write"
-            " app = App(flows=[...], state=...) beside it"
-        )
+    app = load_target(arguments.target).app_to_run()
     asked = read_questions(arguments.questions) if many else [Question("1", text, "TEXT")]
-    states = make_states(target.app, asked)
+    states = make_states(app, asked)
     opened = nullcontext(None) if arguments.out is None else OutputFolder(arguments.out, _FILES)
     with opened as folder:
         wanted = Wanted(text=not arguments.json, line=folder is not None or (many and arguments.json))
-        session = _Session(target.app, _budget(target.app, arguments), many, wanted)
-        deps = make_deps(target.app, states[0])  # not in the event loop: that would keep an interrupt waiting
+        session = _Session(app, limits_of(app, arguments), many, wanted)
+        deps = make_deps(app, states[0])  # not in the event loop: that would keep an interrupt waiting
         answers = anyio.run(session.work, asked, states, deps)
         if folder is not None:
-            _write(folder, target.app, answers, many)
+            _write(folder, app, answers, many)
     return FAILED if any(answer.reason for answer in answers) else OK
 
 
@@ -158,7 +158,8 @@ def _recording(answer: Answer) -> Recording:
     return recording_of(answer.result.trace, name=answer.question.id, title=answer.question.text)
 
 
-def _budget(app: AnyApp, arguments: argparse.Namespace) -> Budget | None:
+def limits_of(app: AnyApp, arguments: argparse.Namespace) -> Budget | None:
+    """Return the limits of a run: those of the app, but for those that were given."""
     given = {"rounds": arguments.rounds, "seconds": arguments.seconds}
     limits = {name: limit for name, limit in given.items() if limit is not None}
     return replace(app.budget or Budget(), **limits) if limits else app.budget

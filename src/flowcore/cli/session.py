@@ -16,7 +16,7 @@ from .questions import Question
 from .report import answered_line, blocked_line, json_text
 from .words import a, error_words
 
-__all__ = ["Answer", "Wanted", "ask", "make_deps", "make_states"]
+__all__ = ["Answer", "Wanted", "answer_of", "ask", "make_deps", "make_states"]
 
 AnyApp = App[Any, Any, Any]
 
@@ -87,6 +87,11 @@ async def ask(app: AnyApp, question: Question, state: Any, wanted: Wanted, **opt
     except FlowcoreError as error:
         return _blocked(question, None, error_words(error))
     run.begin()
+    return await answer_of(app, question, run, wanted)
+
+
+async def answer_of(app: AnyApp, question: Question, run: Run[Any], wanted: Wanted) -> Answer:
+    """Wait for the end of a run that has begun, and make an answer of how it ended."""
     result = await run.for_caller()
     if result.status != "completed":
         return _blocked(question, result, _reason(run, result))

@@ -33,6 +33,15 @@ class Target:
     flows: tuple[AnyFlow, ...]
     app: AnyApp | None
 
+    def app_to_run(self) -> AnyApp:
+        """Return the app. Raises `TargetError` if it was a flow: what is typed must become a state."""
+        if self.app is None:
+            raise TargetError(
+                f"{self.text}: this is a flow, and a run needs an app, which makes its state of a text: write"
+                " app = App(flows=[...], state=...) beside it"
+            )
+        return self.app
+
 
 def load_target(text: str) -> Target:
     """Load `module:name`, `path/to/file.py[:name]`, or a folder with an `app.py`.

@@ -53,9 +53,10 @@ class Recorded:
         self._read_notes = 0
         self._told: dict[str, list[Note]] = {}
 
-    def ended(self) -> list[VisitData]:
-        """Return the visits that have ended since the last time, in the order in which they ended."""
-        fresh = self._trace.records[self._read :]
+    def ended(self, most: int | None = None) -> list[VisitData]:
+        """Return the visits that have ended since the last time, in the order in which they ended, `most` at once."""
+        end = None if most is None else self._read + most
+        fresh = self._trace.records[self._read : end]
         self._read += len(fresh)
         self._hear()
         return [self._visit(record) for record in fresh]

@@ -73,9 +73,8 @@ class Recorder:
     @property
     def under_way(self) -> list[OpenVisit]:
         """The visits that have begun and not ended, the outermost first."""
-        return [
-            (opened.seq, opened.at, opened.round, opened.charged, *where) for where, opened in self._open.items()
-        ]
+        at_once = self._open.copy()  # who looks from another thread sees one moment
+        return [(opened.seq, opened.at, opened.round, opened.charged, *where) for where, opened in at_once.items()]
 
     def note(self, event: type[Event], where: Where, **values: Any) -> None:
         """Keep what no visit tells, and tell it."""

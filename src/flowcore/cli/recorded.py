@@ -1,0 +1,42 @@
+"""Recorded runs: what a person names as `trace.json`, or as `trace.json#run` where there are several."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..errors import TargetError
+from ..recording import Recording, read_runs
+from ..render import shown
+
+__all__ = ["is_trace_file", "recorded_run"]
+
+_MOST_NAMES = 10
+
+
+def is_trace_file(text: str) -> bool:
+    """Return whether a text names a trace file."""
+    return text.partition("#")[0].endswith(".json")
+
+
+def recorded_run(text: str) -> Recording:
+    """Return the run that a text names: the only one of a file, or the one of a name or place (1 is the first).
+
+    Raises:
+        RecordingError: The file holds no runs that can be read.
+        TargetError: There is no such run in it, or it is not said which.
+    """
+    path, hash, name = text.partition("#")
+    runs = read_runs(Path(path))
+    named = [run for run in runs if run.name == name or run.run_id == name]
+    if not hash and len(runs) == 1:
+        return runs[0]
+    if hash and len(named) == 1:
+        return named[0]
+    if hash and not named and name.isdecimal() and 1 <= int(name) <= len(runs):
+        return runs[int(name) - 1]
+    names = ", ".join(shown(run.name or run.run_id) for run in runs[:_MOST_NAMES])
+    more = f" and {len(runs) - _MOST_NAMES} more" if len(runs) > _MOST_NAMES else ""
+    if not runs:
+        raise TargetError(f"{path}: there is no run in it; name another file")
+    fault = f"there is no one run {shown(name)} in it" if hash else f"there are {len(runs)} runs in it"
+    raise TargetError(f"{path}: {fault}; name one after a #: {names}{more}")

@@ -1,0 +1,116 @@
+"""`flowcore watch`: the page of a run, live while it goes on; or the page of a run that was written down."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from contextlib import ExitStack
+from functools import partial
+from typing import Any
+
+import anyio
+
+from ..app import App, present_value
+from ..errors import TargetError
+from ..live import Door, page_server
+from ..run import Run
+from .codes import FAILED, OK
+from .questions import Question
+from .recorded import is_trace_file, recorded_run
+from .run import add_limits, limits_of
+from .session import Answer, Wanted, answer_of, make_deps, make_states
+from .streams import visible_text
+from .target import load_target
+from .words import complain
+
+__all__ = ["add_arguments", "execute"]
+
+AnyApp = App[Any, Any, Any]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
+    parser.add_argument(
+        "text", metavar="TEXT", nargs="?", help="what to run the flow for; none if TARGET is trace.json[#run]"
+    )
+    parser.add_argument(
+        "--host",
+        metavar="ADDR",
+        default="127.0.0.1",
+        help="the address to serve at (default: 127.0.0.1, which only this machine reaches)",
+    )
+    parser.add_argument("--port", metavar="N", type=_port, default=0, help="the port (default: a free one)")
+    parser.add_argument(
+        "--exit", action="store_true", help="end when the run has ended and its viewers were told, not at Ctrl-C"
+    )
+    add_limits(parser)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Serve, and say where on stdout. 1 if the run failed."""
+    text: str | None = arguments.text
+    if is_trace_file(arguments.target):
+        return _show(arguments, text)
+    if text is None or not text.strip():
+        raise TargetError("watch wants a TEXT to run the flow for; see `flowcore watch --help`")
+    app = load_target(arguments.target).app_to_run()
+    asked = Question("1", text, "TEXT")
+    with Door(arguments.host, arguments.port) as door, ExitStack() as serving:
+        (state,) = make_states(app, [asked])
+        deps = make_deps(app, state)
+        run = app.flow.start(state, deps=deps, budget=limits_of(app, arguments))
+        answer = anyio.run(partial(_watch, app, asked, run, door, serving))
+        _tell(app, answer)
+        if not arguments.exit:
+            _until_interrupted()
+    return FAILED if answer.reason else OK
+
+
+def _show(arguments: argparse.Namespace, text: str | None) -> int:
+    if text is not None or arguments.exit:
+        given = "TEXT" if text is not None else "--exit"
+        raise TargetError(
+            f"{given} is for a run that is made now, and {arguments.target} was written down; leave it out"
+        )
+    recording = recorded_run(arguments.target)
+    with Door(arguments.host, arguments.port) as door, page_server(door, recording) as server:
+        _say(server.url)
+        _until_interrupted()
+    return OK
+
+
+async def _watch(app: AnyApp, asked: Question, run: Run[Any], door: Door, serving: ExitStack) -> Answer:
+    run.begin()
+    try:
+        server = page_server(door, run, title=asked.text)
+    except BaseException:
+        await run.cancel()
+        raise
+    _say(serving.enter_context(server).url)
+    return await answer_of(app, asked, run, Wanted(text=True, line=False))
+
+
+def _say(url: str) -> None:
+    print(url, flush=True)
+
+
+def _tell(app: AnyApp, answer: Answer) -> None:
+    if answer.text is not None:
+        usual = app.present is present_value
+        print(visible_text(answer.text) if usual else answer.text, flush=True)
+    if answer.reason:
+        complain(f"the run failed: {answer.reason}")
+
+
+def _until_interrupted() -> None:
+    try:
+        while True:
+            time.sleep(3600)
+    except KeyboardInterrupt:
+        pass  # the way to end it
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port: name a whole number from 0 to 65535")
+    return int(text)
