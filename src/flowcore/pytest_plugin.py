@@ -1,1 +1,0 @@
-"""The pytest plugin: fixtures that run flows and hold their traces and diagrams against snapshots."""
