@@ -24,6 +24,8 @@ __all__ = [
     "NodeFinished",
     "NodeRetrying",
     "NodeStarted",
+    "RequestAnswered",
+    "RequestOpened",
     "RoundStarted",
     "RouteTaken",
     "RunCancelledEvent",
@@ -31,6 +33,12 @@ __all__ = [
     "RunFailedEvent",
     "RunStarted",
     "StatePatched",
+    "ToolDelta",
+    "ToolDenied",
+    "ToolFinished",
+    "ToolProposed",
+    "ToolStarted",
+    "ToolWarned",
 ]
 
 
@@ -132,6 +140,94 @@ class ModelFinished(Event):
     tokens: int
     cost: float
     failure: Failure | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolProposed(Event):
+    """A model proposed to call `tool`; `call` is the id of the call, `arguments` what the model wrote."""
+
+    kind: ClassVar[str] = "tool.proposed"
+    call: str
+    tool: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolStarted(Event):
+    """A call was let through and is dispatched, with these arguments. Sent before the tool runs."""
+
+    kind: ClassVar[str] = "tool.started"
+    call: str
+    tool: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolDelta(Event):
+    """A tool told how it goes on.
+
+    Told only to those who follow the run while it goes on, and kept nowhere. It has no `seq` of its own: it bears
+    that of the event before it.
+    """
+
+    kind: ClassVar[str] = "tool.delta"
+    call: str
+    tool: str
+    data: object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolDenied(Event):
+    """A call was not let through."""
+
+    kind: ClassVar[str] = "tool.denied"
+    call: str
+    tool: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolWarned(Event):
+    """A model called the same tool in `turns` replies in a row."""
+
+    kind: ClassVar[str] = "tool.warned"
+    call: str
+    tool: str
+    turns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolFinished(Event):
+    """A call has its result, whether the tool ran or not; `text` is what the model is told."""
+
+    kind: ClassVar[str] = "tool.finished"
+    call: str
+    tool: str
+    status: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestOpened(Event):
+    """A person is asked; `asks` says about what (`tool`), `expires` until when an answer counts."""
+
+    kind: ClassVar[str] = "request.opened"
+    request: str
+    asks: str
+    call: str
+    tool: str
+    arguments: str
+    expires: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestAnswered(Event):
+    """A request was closed: `answer` is approved, denied, expired or withdrawn; `by` is who answered."""
+
+    kind: ClassVar[str] = "request.answered"
+    request: str
+    answer: str
+    by: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

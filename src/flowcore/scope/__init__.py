@@ -2,5 +2,18 @@
 
 from .budget import Budget, Reserve, Usage
 from .scope import Request, Scope, current_scope
+from .standstill import Countdown, hold, let_pass, standstill_of, waited
 
-__all__ = ["Budget", "Request", "Reserve", "Scope", "Usage", "current_scope"]
+__all__ = [
+    "Budget",
+    "Countdown",
+    "Request",
+    "Reserve",
+    "Scope",
+    "Usage",
+    "current_scope",
+    "hold",
+    "let_pass",
+    "standstill_of",
+    "waited",
+]

@@ -93,11 +93,13 @@ class Scope:
         "began",
         "budget",
         "ends_at",
+        "host",
         "id",
         "is_timed",
         "limit_id",
         "parent",
         "path",
+        "standstill",
         "teller",
         "version",
         "visit",
@@ -129,6 +131,8 @@ class Scope:
         self.is_timed: bool = parent is not None and parent.is_timed
         self.version = 0
         self.teller: Teller | None = parent.teller if parent is not None else None
+        self.host: Any = parent.host if parent is not None else None
+        self.standstill: Any = None
         self.visit: Any = None
         self._seconds: float | None = None
         self._timeout = is_timeout
@@ -203,6 +207,11 @@ class Scope:
     def close(self, refusal: Callable[[], BaseException]) -> None:
         """Refuse every further charge with what `refusal` returns: the run of this scope has ended."""
         self._closed = refusal
+
+    @property
+    def chain(self) -> tuple[Scope, ...]:
+        """This scope and those around it, the innermost first."""
+        return self._chain
 
     @property
     def is_closed(self) -> bool:
