@@ -209,27 +209,36 @@ class ModelRequestError(ModelError):
     """Raised when a request was refused or could not be sent.
 
     `status` is the HTTP status, None where there was no answer at all. `retryable` says whether the same request
-    may be answered a little later, `retry_after` in how many seconds if the server said so.
+    may be answered a little later, `retry_after` in how many seconds if the server said so. `text` is what had been
+    said when a stream broke.
     """
 
     code: ClassVar[str] = "model_request"
 
     def __init__(
-        self, message: str, *, status: int | None = None, retryable: bool = False, retry_after: float | None = None
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        retryable: bool = False,
+        retry_after: float | None = None,
+        text: str = "",
     ) -> None:
         self.status = status
         self.retryable = retryable
         self.retry_after = retry_after
+        self.text = text
         super().__init__(message)
 
 
 class ModelTimeout(ModelError, TimeoutError):
-    """Raised when no answer, or no further piece of one, came within `seconds`."""
+    """Raised when no answer, or no further piece of one, came within `seconds`; `text` is what had been said."""
 
     code: ClassVar[str] = "model_timeout"
 
-    def __init__(self, message: str, seconds: float) -> None:
+    def __init__(self, message: str, seconds: float, *, text: str = "") -> None:
         self.seconds = seconds
+        self.text = text
         super().__init__(message)
 
 

@@ -141,7 +141,8 @@ class ModelReply(Generic[ValueT]):
 class Chunk:
     """A piece of a streamed answer: text, reasoning, or a piece of a tool call (`call` is its place, from 0).
 
-    `usage` is all that was used so far, not what came on top. `finish_reason` is set on the last piece.
+    `usage` is all that was used so far, not what came on top. `finish_reason` is set on the last piece, and so are
+    the `warnings`: what was asked and not done.
     """
 
     text: str = ""
@@ -154,3 +155,4 @@ class Chunk:
     finish_reason: str = ""
     model: str = ""
     id: str = ""
+    warnings: tuple[str, ...] = ()
