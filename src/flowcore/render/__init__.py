@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from .drawing import Drawable, Drawing, DrawnEdge, DrawnFrame, DrawnNode, Mark, MarkKind, draw
-from .formats import FORMATS, Direction, Format, render
+from .formats import FORMATS, Direction, Format, Source, View, render
 from .looks import LOOKS, Look, mark_words
 from .marks import run_marks
+from .style import Theme
+from .view import collapsed, focused
 from .words import shown, visible
 
 if TYPE_CHECKING:
@@ -26,7 +28,12 @@ __all__ = [
     "Look",
     "Mark",
     "MarkKind",
+    "Source",
+    "Theme",
+    "View",
+    "collapsed",
     "draw",
+    "focused",
     "mark_words",
     "render",
     "run_marks",

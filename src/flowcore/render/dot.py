@@ -14,7 +14,8 @@ import graphviz  # type: ignore[import-untyped]  # pyright: ignore[reportMissing
 
 from .colours import LIGHT, Palette
 from .drawing import Drawing, DrawnEdge, DrawnFrame, DrawnNode, Mark
-from .looks import LOOKS, edge_lines, note_lines, signed
+from .legend import entries_of
+from .looks import LOOKS, edge_lines, note_lines, signed, small_lines
 from .words import shown
 
 __all__ = ["dot_text"]
@@ -22,12 +23,14 @@ __all__ = ["dot_text"]
 _FRAME_STYLE = "rounded,dotted"
 
 
-def dot_text(drawing: Drawing, direction: str, palette: Palette = LIGHT, badges: bool = False) -> str:
+def dot_text(
+    drawing: Drawing, direction: str, palette: Palette = LIGHT, badges: bool = False, legend: bool = False
+) -> str:
     """Return the drawing in the DOT language.
 
     With `badges`, boxes leave the words ok, failed and retried to signs that are drawn on them later.
     """
-    return _Dot(drawing, palette, badges).text(direction)
+    return _Dot(drawing, palette, badges).text(direction, legend)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +41,12 @@ class _Dot:
     palette: Palette
     badges: bool
 
-    def text(self, direction: str) -> str:
+    def text(self, direction: str, legend: bool) -> str:
         colours = self.palette
         whole = {**_GRAPH, "bgcolor": colours.panel, "rankdir": direction, "tooltip": escaped(self.drawing.name)}
+        if legend:
+            words = [f"{entry.look}: {entry.meaning}" for entry in entries_of(self.drawing)]
+            whole |= {"label": _lines(words, r"\l"), "labeljust": "l", "fontcolor": colours.soft_text}
         lines = {"color": colours.line, "fontcolor": colours.text}
         node_attr, edge_attr = {**_NODE, **lines}, {**_EDGE, **lines, "fontcolor": colours.soft_text}
         graph = graphviz.Digraph(graph_attr=whole, node_attr=node_attr, edge_attr=edge_attr)
@@ -78,12 +84,15 @@ class _Dot:
         mark = self.drawing.marks.get(node.id)
         if node.kind == "join":
             graph.node(node.id, _label(node.label), id=node.id, **_JOIN, **self.join(mark))
-        elif node.kind == "node":
+        elif node.kind == "cut":
+            graph.node(node.id, _label(node.label), id=node.id, shape="plaintext", fontsize="11", height="0.2")
+        elif node.kind in ("node", "folded"):
             tooltip = escaped(f"{node.path}: {node.description}" if node.description else node.path)
             lines = [signed(node.label, mark)]
-            lines += ["starts round"] * node.starts_round + note_lines(mark, self.badges)
-            rings = {"peripheries": "2"} if node.starts_round else {}
-            style = rings | self.box(mark)
+            lines += small_lines(node, mark, self.badges)
+            style = {"peripheries": "2"} if node.starts_round else {}
+            style |= {"style": _FRAME_STYLE} if node.kind == "folded" else {}
+            style |= self.box(mark)
             graph.node(node.id, _lines(lines), id=node.id, tooltip=tooltip, **style)
         else:
             size = "0.1" if node.kind == "end" else "0.14"
@@ -140,6 +149,7 @@ class _Dot:
             line, role, width = _LINES[edge.kind]
             colour = getattr(self.palette, role)
             style = {"style": line, "color": colour, "fontcolor": colour} | ({"penwidth": width} if width else {})
+            style |= {"arrowhead": "none"} if edge.kind == "cut" else {}
         if mark is None:
             return style
         look = LOOKS[mark.kind]
@@ -179,6 +189,7 @@ _LINES = {
     "error": ("dashed", "error", ""),
     "over_limit": ("dotted", "limit", "1.8"),
     "finish": ("dotted", "limit", "1.8"),
+    "cut": ("dotted", "frame", ""),
 }
 """The line of an edge by its kind, the role of its colour, and its width."""
 

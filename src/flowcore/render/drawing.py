@@ -12,14 +12,14 @@ from typing import Literal, Protocol
 
 from ..graph import EdgeKind, Plan
 from ..recording import BranchesData, FlowData, GraphData, NodeData, RouteData, flow_data
-from .words import edge_words, join_words, note_words
+from .words import edge_words, join_words, note_words, write_words
 
 __all__ = ["Drawable", "Drawing", "DrawnEdge", "DrawnFrame", "DrawnKind", "DrawnNode", "Mark", "MarkKind", "draw"]
 
-DrawnKind = Literal[EdgeKind, "start", "end", "finish", "join"]
+DrawnKind = Literal[EdgeKind, "start", "end", "finish", "join", "cut"]
 """The kind of a route; or how a flow is entered (`start`), completes (`end`) and goes on out of budget (`finish`).
 
-A branch is entered by a `start` too, and arrives at its join by a `join`.
+A branch is entered by a `start` too, and arrives at its join by a `join`. A `cut` stands for routes not drawn.
 """
 
 MarkKind = Literal["added", "removed", "changed", "ok", "failed", "retried", "unused", "taken", "other"]
@@ -39,16 +39,18 @@ class Drawable(Protocol):
 class DrawnNode:
     """A node, a dot where a flow starts, ends or is out of budget, or the join of branches with its badge.
 
-    `frame` is the id of the frame around.
+    In a part of a drawing also a composite that is closed (`folded`), or a stub where routes are cut off (`cut`).
+    `frame` is the id of the frame around, `details` are the lines below the label.
     """
 
     id: str
-    kind: Literal["node", "start", "end", "out", "join"]
+    kind: Literal["node", "start", "end", "out", "join", "folded", "cut"]
     path: str
     label: str = ""
     description: str = ""
     starts_round: bool = False
     frame: str | None = None
+    details: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +110,14 @@ class Drawing:
     edges: tuple[DrawnEdge, ...]
     marks: Mapping[str, Mark] = field(default_factory=dict)
 
+    def items(self) -> list[DrawnNode | DrawnFrame]:
+        """Return the nodes, then the frames."""
+        return [*self.nodes, *self.frames]
+
     def levels(self) -> dict[str | None, list[DrawnNode | DrawnFrame]]:
         """Return what stands in each frame, in order; under None what stands in no frame."""
         found: dict[str | None, list[DrawnNode | DrawnFrame]] = {}
-        items: list[DrawnNode | DrawnFrame] = [*self.nodes, *self.frames]
-        for item in sorted(items, key=lambda item: int(item.id[1:])):
+        for item in sorted(self.items(), key=lambda item: int(item.id[1:])):
             found.setdefault(item.frame, []).append(item)
         return found
 
@@ -126,15 +131,21 @@ class Drawing:
         return {frame.id: frame for frame in self.frames}
 
 
-def draw(flow: Drawable | FlowData) -> Drawing:
-    """Return the drawing of a flow: every declared route once, every composite in a frame of its own."""
+def draw(flow: Drawable | FlowData, types: bool = False) -> Drawing:
+    """Return the drawing of a flow: every declared route once, every composite in a frame of its own.
+
+    With `types`, ways in name the type of the state, ways out those of the results, and nodes what they write.
+    """
     data = flow if isinstance(flow, FlowData) else flow_data(flow.plan)
-    pencil = _Pencil()
+    pencil = _Pencil(types)
     pencil.place(data, "", None)
     pencil.connect(data, "")
     parts = (tuple(pencil.nodes), tuple(pencil.frames), tuple(pencil.edges))
     return Drawing(data.name, data.description, *parts)
 
+
+Fields = Mapping[str, str]
+"""The fields of a state, with their types."""
 
 _START, _END, _OUT = "#start", "#end", "#out"
 """Where the dots of a flow and the join of branches stand among the paths: no id of a node has a `#`."""
@@ -144,6 +155,7 @@ _START, _END, _OUT = "#start", "#end", "#out"
 class _Pencil:
     """Places nodes first and then connects them: the routes of a flow come before those inside its composites."""
 
+    types: bool
     nodes: list[DrawnNode] = field(default_factory=list)
     frames: list[DrawnFrame] = field(default_factory=list)
     edges: list[DrawnEdge] = field(default_factory=list)
@@ -155,26 +167,27 @@ class _Pencil:
     def place(self, flow: FlowData, prefix: str, frame: str | None) -> None:
         self.nodes.append(DrawnNode(self.new_id(prefix + _START), "start", prefix, frame=frame))
         for item in flow.nodes:
-            self.place_node(item, f"{prefix}{item.id}", frame)
+            self.place_node(item, f"{prefix}{item.id}", flow.fields, frame)
         if flow.finish is not None:
             self.nodes.append(DrawnNode(self.new_id(prefix + _OUT), "out", prefix, frame=frame))
         self.nodes.append(DrawnNode(self.new_id(prefix + _END), "end", prefix, frame=frame))
 
-    def place_branches(self, item: NodeData, inner: BranchesData, prefix: str, frame: str) -> None:
+    def place_branches(self, item: NodeData, inner: BranchesData, prefix: str, fields: Fields, frame: str) -> None:
         self.nodes.append(DrawnNode(self.new_id(prefix + _START), "start", prefix, frame=frame))
         for branch in inner.nodes:
-            self.place_node(branch, f"{prefix}{branch.id}", frame)
+            self.place_node(branch, f"{prefix}{branch.id}", fields, frame)
         badge = join_words(item)
         self.nodes.append(DrawnNode(self.new_id(prefix + _END), "join", prefix, badge, frame=frame))
 
-    def place_node(self, item: NodeData, path: str, frame: str | None) -> None:
+    def place_node(self, item: NodeData, path: str, fields: Fields, frame: str | None) -> None:
         id = self.new_id(path)
         if item.branches is not None:
-            self.place_branches(item, item.branches, f"{path}/", id)
+            self.place_branches(item, item.branches, f"{path}/", fields, id)
         elif item.flow is not None:
             self.place(item.flow, f"{path}/", id)
         else:
-            node = DrawnNode(id, "node", path, item.id, item.description, item.starts_round, frame)
+            details = write_words(item, fields) if self.types else ()
+            node = DrawnNode(id, "node", path, item.id, item.description, item.starts_round, frame, details)
             self.nodes.append(node)
             return
         words = (item.id, note_words(item), item.description)
@@ -183,7 +196,8 @@ class _Pencil:
 
     def connect(self, flow: FlowData, prefix: str) -> None:
         if flow.entry is not None:
-            self.add("start", self.ids[prefix + _START], self.ids[f"{prefix}{flow.entry}"])
+            state = flow.state if self.types else ""
+            self.add("start", self.ids[prefix + _START], self.ids[f"{prefix}{flow.entry}"], state)
         if flow.finish is not None:
             out, finish = self.ids[prefix + _OUT], self.ids[f"{prefix}{flow.finish}"]
             self.add("finish", out, finish, "out of budget")
@@ -206,7 +220,8 @@ class _Pencil:
                 target = self.ids[f"{prefix}{route.target}"]
                 self.add(route.kind, source, target, edge_words(route, item), route.default, turns)
             if (kind := last(item)) is not None:
-                self.add(kind, source, self.ids[prefix + _END])
+                results = " | ".join(item.completes) if self.types else ""
+                self.add(kind, source, self.ids[prefix + _END], results)
         for item in graph.nodes:
             if item.branches is not None:
                 self.connect_branches(item.branches, f"{prefix}{item.id}/")

@@ -12,6 +12,8 @@ from ..errors import RenderError
 __all__ = ["find_engine", "run_engine"]
 
 _WHEEL = "graphviz-pure"
+_PATIENCE = 30.0
+"""Seconds that a layout may take. Where it takes longer, nobody could read the picture either."""
 
 
 def find_engine() -> Path:
@@ -30,9 +32,19 @@ def find_engine() -> Path:
 
 
 def run_engine(dot: str, *options: str) -> bytes:
-    """Return what the engine makes of a DOT text. Raises `RenderError` when it refuses or is not there."""
+    """Return what the engine makes of a DOT text.
+
+    Raises:
+        RenderError: There is no engine, it refuses, or it takes too long.
+    """
     engine = find_engine()
-    run = subprocess.run([engine, *options], input=dot.encode(), capture_output=True)
+    try:
+        run = subprocess.run([engine, *options], input=dot.encode(), capture_output=True, timeout=_PATIENCE)
+    except subprocess.TimeoutExpired as error:
+        raise RenderError(
+            f"this takes longer than {_PATIENCE:g} seconds to lay out: close its composites (--depth 1, depth=1),"
+            " draw what is near one node (--focus NODE, focus=...), or write Mermaid or DOT"
+        ) from error
     if run.returncode != 0:
         words = run.stderr.decode(errors="replace").strip().splitlines()
         raise RenderError(f"{engine} cannot lay this drawing out: {words[-1] if words else 'it says nothing'}")

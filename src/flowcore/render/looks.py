@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from .drawing import Mark, MarkKind
+from .drawing import DrawnNode, Mark, MarkKind
 from .words import shown
 
-__all__ = ["LOOKS", "Look", "badge_words", "edge_lines", "mark_words", "note_lines", "signed"]
+__all__ = ["LOOKS", "Look", "badge_words", "edge_lines", "mark_words", "note_lines", "signed", "small_lines"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,11 @@ def note_lines(mark: Mark | None, badges: bool = False) -> list[str]:
     word = look.word if look.badge and not badges and look.word not in mark.note else ""
     note = ", ".join(filter(None, (word, mark.note)))
     return textwrap.wrap(shown(note), _WIDEST, break_on_hyphens=False)
+
+
+def small_lines(node: DrawnNode, mark: Mark | None, badges: bool = False) -> list[str]:
+    """Return the lines below the label of a box: how it counts, what it is, what its mark notes."""
+    return [*["starts round"] * node.starts_round, *node.details, *note_lines(mark, badges)]
 
 
 def edge_lines(label: str, mark: Mark | None) -> list[str]:

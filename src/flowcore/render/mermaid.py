@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from .colours import DARK, LIGHT, Palette
 from .drawing import Drawing, DrawnEdge, DrawnFrame, DrawnNode, Mark, MarkKind
-from .looks import LOOKS, edge_lines, note_lines, signed
+from .looks import LOOKS, edge_lines, note_lines, signed, small_lines
 from .words import shown
 
 __all__ = ["mermaid_text"]
 
-_ARROWS = {"error": "-.->", "over_limit": "==>", "finish": "==>"}
+_ARROWS = {"error": "-.->", "over_limit": "==>", "finish": "==>", "cut": "-.-"}
 _SPECIAL = re.compile(r"(?<![^\W_])[_-]|[_-](?![^\W_])|^ | $|(?<= ) | (?= )|[^\w ,|-]")
 """What may mean something to Mermaid, or to the Markdown and HTML inside it: all but words in a row."""
 _DASHES = {"dashed": "6 4", "dotted": "2 5", "": "0"}
@@ -48,11 +48,13 @@ def _level(
 def _shape(node: DrawnNode, mark: Mark | None) -> str:
     if node.kind == "join":
         return f'(["{_label(node.label)}"])'
-    if node.kind != "node":
+    if node.kind == "cut":
+        return f'["{_label(node.label)}"]'
+    if node.kind not in ("node", "folded"):
         return '(((" ")))' if node.kind == "end" else '((" "))'
     label = _label(signed(node.label, mark, badges=False))
-    under = _under(note_lines(mark))
-    return f'[["{label}<br>starts round{under}"]]' if node.starts_round else f'("{label}{under}")'
+    words = f"{label}{_under(small_lines(node, mark))}"
+    return f'[["{words}"]]' if node.starts_round else f'("{words}")'
 
 
 def _edge(drawing: Drawing, edge: DrawnEdge) -> str:
@@ -65,11 +67,11 @@ def _edge(drawing: Drawing, edge: DrawnEdge) -> str:
 
 
 def _classes(drawing: Drawing, palette: Palette) -> Iterator[str]:
-    dots = [(f"{node.kind}_dot", node.id) for node in drawing.nodes if node.kind not in ("node", "join")]
-    joins = [("join", node.id) for node in drawing.nodes if node.kind == "join"]
+    dots = [(f"{node.kind}_dot", node.id) for node in drawing.nodes if node.kind in ("start", "end", "out")]
+    joins = [(node.kind, node.id) for node in drawing.nodes if node.kind in ("join", "folded", "cut")]
     frames = [("frame", frame.id) for frame in drawing.frames]
     yield from _grouped([*dots, *joins, *frames], _styles(palette))
-    boxes = {node.id for node in drawing.nodes if node.kind in ("node", "join")}
+    boxes = {node.id for node in drawing.nodes if node.kind in ("node", "folded", "join")}
     around = {frame.id for frame in drawing.frames}
     marked = [(mark.kind, id) for id, mark in drawing.marks.items() if id in boxes]
     framed = [(f"{mark.kind}_frame", id) for id, mark in drawing.marks.items() if id in around]
@@ -91,6 +93,8 @@ def _styles(palette: Palette) -> dict[str, str]:
         "end_dot": f"fill:{line},stroke:{ring},stroke-width:2px",
         "out_dot": f"fill:none,stroke:{palette.limit},stroke-dasharray:2 3",
         "join": f"fill:{line},stroke:{line},color:{palette.panel}",
+        "folded": f"stroke:{palette.frame},stroke-dasharray:2 4",
+        "cut": "fill:none,stroke:none",
         "frame": f"fill:none,stroke:{palette.frame},stroke-dasharray:2 4",
     }
 
@@ -124,6 +128,8 @@ def _link_style(edge: DrawnEdge, mark: Mark | None, palette: Palette) -> str:
     style: dict[str, str] = {}
     if edge.kind == "error":
         style = {"stroke": palette.error}
+    elif edge.kind == "cut":
+        style = {"stroke": palette.frame}
     elif edge.kind in _ARROWS:
         style = {"stroke": palette.limit, "stroke-width": "2px", "stroke-dasharray": _DASHES["dotted"]}
     if mark is not None:

@@ -22,12 +22,16 @@ _PLAIN = "".join(f":not(.{kind})" for kind in _COLOURED)
 _DASHES = {"dashed": "6 4", "dotted": "1.5 3.5"}
 _SHAPES = """
 text { font: 13px Arial, Helvetica, "Liberation Sans", sans-serif; text-anchor: middle; }
-.small { font-size: 10px; } .edge text { font-size: 11px; }
+.small { font-size: 10px; }
+.edge text { font-size: 11px; paint-order: stroke; stroke-width: 3px; stroke-linejoin: round; }
 .frame text { font-size: 12px; font-style: italic; text-anchor: start; }
 .edge path, .node rect, .ring, .hollow { fill: none; }
 .node rect { stroke-width: 1.4; } .edge path { stroke-width: 1.3; }
 .frame rect, .sheet { fill: none; stroke-width: 1.2; } .frame rect { stroke-dasharray: 1.5 3; }
 .frame .small { font-size: 10.5px; font-style: normal; } .join text { font-size: 11px; }
+.folded > rect, .cut path { stroke-dasharray: 1.5 3; } .folded > text, .cut text { font-style: italic; }
+.folded > .small { font-style: normal; }
+.key rect { fill: none; } .legend > text { text-anchor: start; }
 .error path { stroke-dasharray: 6 4; }
 .over_limit path, .finish path { stroke-dasharray: 1.5 3.5; stroke-width: 2; stroke-linecap: round; }
 """
@@ -40,7 +44,7 @@ _BADGE = (
 def svg_style(marks: Iterable[MarkKind] = (), theme: Theme = "auto") -> str:
     """Return the style sheet of a picture with these kinds of marks."""
     found = set(marks)
-    kinds = [kind for kind in LOOKS if kind in found]
+    kinds: list[MarkKind] = [kind for kind in LOOKS if kind in found]
     colours = _colours(THEMES[theme], kinds)
     if theme == "auto":
         colours += f"\n@media (prefers-color-scheme: dark) {{\n{_colours(DARK, kinds)}\n}}"
@@ -50,9 +54,10 @@ def svg_style(marks: Iterable[MarkKind] = (), theme: Theme = "auto") -> str:
 
 def _colours(palette: Palette, kinds: Iterable[MarkKind]) -> str:
     lines = [
-        f".panel {{ fill: {palette.panel}; }} text {{ fill: {palette.text}; }}",
+        f".panel {{ fill: {palette.panel}; }} .edge text {{ stroke: {palette.panel}; }}"
+        f" text {{ fill: {palette.text}; }}",
         f".node rect {{ fill: {palette.panel}; }} .node rect, .edge path, .ring {{ stroke: {palette.line}; }}",
-        f".frame rect, .sheet {{ stroke: {palette.frame}; }} .frame text, .edge text, .small"
+        f".frame rect, .sheet, .key rect {{ stroke: {palette.frame}; }} .frame text, .edge text, .small"
         f" {{ fill: {palette.soft_text}; }}",
         f".join rect {{ fill: {palette.line}; }} .join text {{ fill: {palette.panel}; }}",
         f".edge polygon, .dot {{ fill: {palette.line}; }} .hollow {{ stroke: {palette.limit}; }}",

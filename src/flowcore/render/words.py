@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 
 from ..recording import NodeData, RouteData
 
-__all__ = ["edge_words", "join_words", "note_words", "shown", "visible"]
+__all__ = ["edge_words", "join_words", "note_words", "shown", "visible", "write_words"]
 
 _LONGEST = 80
 
@@ -57,6 +58,14 @@ def note_words(node: NodeData) -> str:
     limit = "one" if node.limit == 1 else str(node.limit)
     collected = ", failures collected" if node.on_item_error == "collect" else ""
     return f"for each, {limit} at a time{collected}"
+
+
+def write_words(node: NodeData, fields: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the fields that a node declares to write, with their types; nothing where it declares none."""
+    if node.writes is None:
+        return ()
+    typed = (f"{name}: {fields[name]}" if name in fields else name for name in node.writes)
+    return tuple(f"writes {words}" for words in typed) or ("writes nothing",)
 
 
 def _escape(char: str) -> str:
