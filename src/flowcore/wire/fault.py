@@ -43,7 +43,8 @@ _NEEDED = (
 class Fault:
     """What a server said. `overflow` says that the request is more than the model reads.
 
-    `limit` and `needed` are tokens, where the server named them.
+    `limit` and `needed` are tokens, where the server named them. `status` is an HTTP status that the body names, as
+    it does where the real one was sent too early.
     """
 
     message: str = ""
@@ -51,6 +52,7 @@ class Fault:
     overflow: bool = False
     limit: int | None = None
     needed: int | None = None
+    status: int | None = None
 
 
 def read_fault(body: bytes) -> Fault | None:
@@ -83,12 +85,14 @@ def fault_of(said: Any) -> Fault | None:
 
 def _fault(message: str, codes: tuple[Any, ...], said: Mapping[str, Any]) -> Fault:
     names = [code for code in codes if isinstance(code, str) and code]
+    status = next((code for code in codes if type(code) is int and 400 <= code <= 599), None)
     overflow = any(name in _OVERFLOWS for name in names) or _OVERFLOW.search(message) is not None
+    name = names[0] if names else ""
     if not overflow:
-        return Fault(message, names[0] if names else "")
+        return Fault(message, name, status=status)
     limit = _number(said.get("n_ctx")) or _first(_LIMITS, message)
     needed = _number(said.get("n_prompt_tokens")) or _first(_NEEDED, message)
-    return Fault(message, names[0] if names else "", True, limit, needed)
+    return Fault(message, name, True, limit, needed, status)
 
 
 def _text(message: object) -> str:

@@ -1,0 +1,133 @@
+"""The exchange: one request to a server and its answer, read piece by piece. The one file that knows httpx."""
+
+from __future__ import annotations
+
+import ssl
+import time
+from contextlib import suppress
+
+import anyio
+import httpx
+
+from ..errors import ModelError
+from .chat_faults import Place, causes
+
+__all__ = ["Exchange", "open_client"]
+
+_CONNECT_SECONDS = 10.0
+"""How long to wait for a connection, if the timeout is not shorter."""
+_DRAIN_SECONDS = 0.25
+"""How long to wait for the end of an answer that has said all, so that its connection can be used again."""
+_CLOSE_SECONDS = 5.0
+_FAULT_BYTES = 2**16
+"""How much of an error's body is read."""
+_FAULTS = (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError, OSError)
+_BROKEN = (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError, httpx.CloseError, httpx.DecodingError)
+
+
+def open_client() -> httpx.AsyncClient:
+    """Return a client of its own for a model. It waits for a free connection as long as its caller does."""
+    return httpx.AsyncClient(follow_redirects=False)
+
+
+class Exchange:
+    """A request that was sent. Every failure is a `ModelError` that no exception of the transport hangs on.
+
+    Those say in their own words what was sent and received, and that may be the key.
+    """
+
+    def __init__(self, client: httpx.AsyncClient, place: Place, timeout: float | None, max_bytes: int) -> None:
+        self._client = client
+        self._place = place
+        self._timeout = timeout
+        self._connect = _CONNECT_SECONDS if timeout is None else min(timeout, _CONNECT_SECONDS)
+        self._left = self._max = max_bytes
+        self._response: httpx.Response
+
+    @property
+    def status(self) -> int:
+        """The HTTP status."""
+        return self._response.status_code
+
+    @property
+    def kind(self) -> str:
+        """The content type of the answer."""
+        kind: str = self._response.headers.get("content-type", "")
+        return kind
+
+    async def send(self, body: bytes, headers: dict[str, str]) -> None:
+        """Send the request and wait for the head of the answer. Raises `ModelError` when it is a refusal."""
+        timeout = httpx.Timeout(self._timeout, connect=self._connect, pool=None)
+        try:
+            request = self._client.build_request(
+                "POST", self._place.url, content=body, headers=headers, timeout=timeout
+            )
+            self._response = await self._client.send(request, stream=True, follow_redirects=False)
+        except _FAULTS as error:
+            fault = self._fault(error)
+        else:
+            self._parts = self._response.aiter_bytes()
+            if self._response.is_success:
+                return
+            try:
+                fault = await self._refusal()
+            finally:
+                await self.aclose()
+        raise fault
+
+    async def next(self) -> bytes | None:
+        """Return the next bytes, None after the last."""
+        try:
+            part = await anext(self._parts)
+        except StopAsyncIteration:
+            return None
+        except _FAULTS as error:
+            fault: ModelError = self._fault(error)
+        else:
+            self._left -= len(part)
+            if self._left >= 0:
+                return part
+            fault = self._place.too_large(self._max)
+        raise fault
+
+    async def read(self) -> bytes:
+        """Return the whole body."""
+        parts: list[bytes] = []
+        while (part := await self.next()) is not None:
+            parts.append(part)
+        return b"".join(parts)
+
+    async def drain(self) -> None:
+        """Read to the end, if that is near: only a connection whose answer was read whole is used again."""
+        with anyio.move_on_after(_DRAIN_SECONDS), suppress(ModelError):
+            while await self.next() is not None:
+                pass
+
+    async def aclose(self) -> None:
+        """Close the answer; a server that is still at work sees it. A cancellation waits until it is done."""
+        with anyio.move_on_after(_CLOSE_SECONDS, shield=True):
+            await self._response.aclose()
+            # The generators of the transport are brought to their end: trio warns of those left to the collector.
+            with suppress(Exception):
+                while True:
+                    await anext(self._parts)
+
+    async def _refusal(self) -> ModelError:
+        body = bytearray()
+        with suppress(ModelError):
+            while len(body) < _FAULT_BYTES and (part := await self.next()) is not None:
+                body += part
+        headers = {name.lower(): value for name, value in self._response.headers.items()}
+        return self._place.refused(self.status, headers, bytes(body), time.time())
+
+    def _fault(self, error: Exception) -> ModelError:
+        place = self._place
+        if isinstance(error, httpx.ConnectTimeout):
+            return place.late("no connection", self._connect)
+        if isinstance(error, httpx.TimeoutException):
+            what = "no further piece of the answer" if hasattr(self, "_parts") else "no answer"
+            return place.late(what, self._timeout or 0.0)
+        if isinstance(error, _BROKEN):
+            why = next((str(cause) for cause in causes(error) if str(cause)), type(error).__name__)
+            return place.cut(why)
+        return place.unreachable(error)

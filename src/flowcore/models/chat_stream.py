@@ -1,0 +1,98 @@
+"""The chat stream: the pieces of an answer that comes by server-sent events."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ModelError, ModelRequestError, ModelTimeout
+from ..messages import Chunk, ModelReply, TokenUsage
+from ..wire import ServerEvent, SseReader, fault_of, read_reply
+from .assembly import Assembly
+from .chat_faults import Place
+from .chat_reply import PieceReader
+
+if TYPE_CHECKING:
+    from .chat_exchange import Exchange
+
+__all__ = ["ChatStream"]
+
+_DONE = "[DONE]"
+
+
+class ChatStream:
+    """Reads an answer piece by piece and keeps what came. It is whole when the server says why it ended."""
+
+    def __init__(self, exchange: Exchange, place: Place) -> None:
+        self._exchange = exchange
+        self._place = place
+        self._events = SseReader()
+        self._pieces = PieceReader()
+        self._waiting: deque[Chunk] = deque()
+        self._came = Assembly()
+        self._failure: ModelError | None = None
+        self._ended = False
+        self.usage: TokenUsage | None = None
+        """The tokens that the server told last."""
+
+    @property
+    def finish_reason(self) -> str:
+        """Why the answer ended."""
+        return self._pieces.finish_reason or self._pieces.default_finish
+
+    def reply(self) -> ModelReply[Any]:
+        """Return what came so far."""
+        return self._came.reply()
+
+    async def next(self) -> Chunk | None:
+        """Return the next piece, None after the last. Raises `ModelError` after the pieces that came before it."""
+        while not self._waiting:
+            if self._failure is not None:
+                raise self._failure
+            if self._ended:
+                return None
+            await self._fill()
+        chunk = self._waiting.popleft()
+        self._came.add(chunk)
+        self.usage = chunk.usage or self.usage
+        return chunk
+
+    async def _fill(self) -> None:
+        try:
+            part = await self._exchange.next()
+        except ModelError as error:
+            self._fail(error)
+            return
+        try:
+            events = self._events.close() if part is None else self._events.feed(part)
+        except ValueError as error:
+            self._fail(self._place.cut(str(error)))
+            return
+        for event in events:
+            if not self._ended and self._failure is None:
+                self._read(event)
+        if part is None and not self._ended and self._failure is None:
+            self._fail(self._place.cut("it ended before it was whole"))
+
+    def _read(self, event: ServerEvent) -> None:
+        if event.data == _DONE:
+            self._ended = True
+            return
+        try:
+            piece = read_reply(event.data)
+        except ValueError:
+            self._fail(self._place.cut(f"one of its events is no piece of a chat completion: {event.data[:500]}"))
+            return
+        if piece.error or event.event == "error":
+            self._fail(self._place.said(fault_of({"error": piece.error or event.data})))
+        else:
+            self._waiting += self._pieces.read(piece)
+
+    def _fail(self, failure: ModelError) -> None:
+        """Keep the failure for after what came before it. After the end of the answer it is none."""
+        if self._pieces.finish_reason:
+            self._ended = True
+            return
+        if isinstance(failure, ModelRequestError | ModelTimeout):
+            failure.text = self._came.reply().text + "".join(chunk.text for chunk in self._waiting)
+        self._failure = failure
