@@ -35,6 +35,11 @@ class RunResult(Generic[ResultT]):
     reason: str = ""
     stragglers: tuple[str, ...] = ()
 
+    @property
+    def path(self) -> str:
+        """The nodes in the order they were visited, as in `Trace.path`."""
+        return self.trace.path
+
 
 def attach_result(error: BaseException, result: RunResult[Any]) -> None:
     """Let `result_of(error)` find the result. Works on errors that refuse attributes of their own."""

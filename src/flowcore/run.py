@@ -132,6 +132,12 @@ class Run(Generic[ResultT]):
         self._must_have_begun()
         return self._record.under_way
 
+    @property
+    def threads(self) -> tuple[str, ...]:
+        """The paths of the visits whose threads are at work."""
+        self._must_have_begun()
+        return self._host.threads.working
+
     async def wait(self) -> RunResult[ResultT]:
         """Return the result when the run has ended. Never raises for how it ended."""
         self._must_have_begun()

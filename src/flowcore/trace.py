@@ -8,7 +8,7 @@ from typing import Any, overload
 
 from .frame import Frame
 from .scope import Budget
-from .trace_text import trace_text
+from .trace_text import Detail, trace_text
 from .visit import Ending, Note, Visit, VisitRecord, visit_of
 
 __all__ = ["Trace"]
@@ -62,9 +62,15 @@ class Trace(Sequence[Visit]):
     def __iter__(self) -> Iterator[Visit]:
         return map(visit_of, self.ordered())
 
-    def to_text(self) -> str:
-        """Return the run as text that is equal for equal runs under every schedule: no times and no ids."""
-        return trace_text(self.flow, self.ordered(), self.root, self.ending)
+    def to_text(self, *, detail: Detail = "full", mask: Mapping[str, str] | None = None) -> str:
+        """Return the run as text that is equal for equal runs under every schedule: no times and no ids.
+
+        Args:
+            detail: `path` has the visits, their marks and rounds; `routes` also where each led to and why; `state`
+                also what it changed; `full` also requests to models, events, artifacts, failures, and the usage.
+            mask: A word for each place whose value is not to be shown: `{"state.token": "secret"}`.
+        """
+        return trace_text(self.flow, self.ordered(), self.root, self.ending, self.notes, detail, mask)
 
     @property
     def path(self) -> str:

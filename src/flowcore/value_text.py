@@ -10,7 +10,7 @@ import os
 import pathlib
 import re
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import BaseModel
@@ -31,22 +31,28 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 class ValuePrinter:
     """Prints values on one line each, sorted, at most `longest` characters of a text.
 
-    Masked, it prints the same in every run: rounded, without times, and with numbers in place of ids.
+    Masked, it prints the same in every run: rounded, without times, and with numbers in place of ids. `mask` has
+    a word for each place whose value is not to be shown: `{"state.token": "secret"}`. The items of a list stand at
+    its own place.
     """
 
-    def __init__(self, *, masked: bool = True, longest: int = 200) -> None:
+    def __init__(self, *, masked: bool = True, longest: int = 200, mask: Mapping[str, str] | None = None) -> None:
         self._masked = masked
+        self._mask = mask or {}
         self._longest = longest
         self._uuids: dict[uuid.UUID, int] = {}
         self._open: set[int] = set()
+        self._sorting = 0
 
     def failure(self, failure: Failure) -> str:
         """Return a failure as one line."""
         message = self._shortened(escaped(self._stable(_BREAKS.sub(" ", failure.message))))
         return f"{failure.type}: {message}" if message else failure.type
 
-    def text(self, value: Any) -> str:
-        """Return a value as one line."""
+    def text(self, value: Any, place: str = "") -> str:
+        """Return a value, which stands at a place, as one line."""
+        if place in self._mask:
+            return f"<{self._mask[place]}>"
         if isinstance(value, str):
             return self._shortened(_quoted(self._stable(value)))
         if isinstance(value, enum.Enum):
@@ -54,7 +60,7 @@ class ValuePrinter:
         if isinstance(value, float):
             return f"{value:.6g}" if self._masked else repr(value)
         if isinstance(value, uuid.UUID):
-            return f"<uuid {self._uuids.setdefault(value, len(self._uuids) + 1) if self._masked else value}>"
+            return self._uuid(value)
         if isinstance(value, datetime.date | datetime.time | datetime.timedelta):
             return f"<{type(value).__name__}>" if self._masked else f"<{value}>"
         if isinstance(value, pathlib.PurePath):
@@ -63,27 +69,24 @@ class ValuePrinter:
             return "<...>"
         self._open.add(id(value))
         try:
-            return self._nested(value)
+            return self._nested(value, place if self._mask else "")
         finally:
             self._open.discard(id(value))
 
-    def _nested(self, value: Any) -> str:
+    def _nested(self, value: Any, place: str) -> str:
         if isinstance(value, BaseModel):
-            return self._fields(
-                value.__class__, {name: getattr(value, name) for name in value.__class__.model_fields}
-            )
+            return self._fields(value, value.__class__.model_fields, place)
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            names = [entry.name for entry in dataclasses.fields(value)]
-            return self._fields(value.__class__, {name: getattr(value, name) for name in names})
+            return self._fields(value, [entry.name for entry in dataclasses.fields(value)], place)
         if isinstance(value, Log):
-            return f"Log({self.text(list(value))})"
+            return f"Log({self.text(list(value), place)})"
         if isinstance(value, Mapping):
-            pairs = sorted((self.text(key), self.text(item)) for key, item in value.items())
+            pairs = ((self.text(key), self.text(value[key], _inside(place, key))) for key in self._sorted(value))
             return "{" + ", ".join(f"{key}: {item}" for key, item in pairs) + "}"
         if isinstance(value, set | frozenset):
-            return "{" + ", ".join(sorted(map(self.text, value))) + "}"
+            return "{" + ", ".join(self.text(item, place) for item in self._sorted(value)) + "}"
         if isinstance(value, list | tuple):
-            inner = ", ".join(map(self.text, value))
+            inner = ", ".join(self.text(item, place) for item in value)
             return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
         try:
             shown = repr(value)
@@ -91,8 +94,22 @@ class ValuePrinter:
             shown = f"<{type_name(type(value))}>"
         return self._shortened(escaped(self._stable(_BREAKS.sub(" ", shown))))
 
-    def _fields(self, cls: type, values: Mapping[str, Any]) -> str:
-        return f"{type_name(cls)}({', '.join(f'{name}={self.text(value)}' for name, value in values.items())})"
+    def _uuid(self, value: uuid.UUID) -> str:
+        if not self._masked:
+            return f"<uuid {value}>"
+        return "<uuid>" if self._sorting else f"<uuid {self._uuids.setdefault(value, len(self._uuids) + 1)}>"
+
+    def _sorted(self, values: Iterable[Any]) -> list[Any]:
+        """Return values in the order of their texts; ids are numbered afterwards, since a set has no order."""
+        self._sorting += 1
+        try:
+            return sorted(values, key=self.text)
+        finally:
+            self._sorting -= 1
+
+    def _fields(self, value: Any, names: Iterable[str], place: str) -> str:
+        parts = [f"{name}={self.text(getattr(value, name), _inside(place, name))}" for name in names]
+        return f"{type_name(value.__class__)}({', '.join(parts)})"
 
     def _stable(self, text: str) -> str:
         bare = _ADDRESS.sub("", text)
@@ -103,6 +120,10 @@ class ValuePrinter:
             return text
         mark = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
         return f"{text[: self._longest]}... ({len(text)} characters, {mark})"
+
+
+def _inside(place: str, name: object) -> str:
+    return f"{place}.{name}" if place else ""
 
 
 def _quoted(text: str) -> str:

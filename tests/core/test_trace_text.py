@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import permutations
 from typing import Any, Literal
 
+import anyio
 import pytest
 from pydantic import BaseModel
 
-from flowcore import Complete, Continue, Flow, FlowError, Step, node
-from flowcore.trace_text import ValuePrinter
+from flowcore import Complete, Continue, Flow, FlowError, Retry, RunResult, Step, current_scope, node
+from flowcore.messages import ModelReply, TokenUsage
+from flowcore.models import ModelRunner
+from flowcore.testing import FakeClock, FlowRunner, ScriptedModel
+from flowcore.trace_text import Detail
+from flowcore.value_text import ValuePrinter
 
 BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
@@ -86,3 +96,165 @@ async def test_a_terminal_obeys_nothing_that_stands_in_a_failure() -> None:
     text = (await Flow("loud", fail).run(State(), check=False)).trace.to_text()
     assert "failure fail#1: ValueError: \\x1b[31mred\n" in text
     assert "\x1b" not in text
+
+
+@dataclass
+class Secret:
+    token: str = ""
+    keys: list[dict[str, str]] = field(default_factory=list)
+
+
+async def tell_all() -> RunResult[Any]:
+    """Runs a flow that does whatever a text can tell."""
+
+    @node(starts_round=False)
+    async def ask(step: Step[Secret]) -> Continue[Literal["go"]]:
+        model = ScriptedModel([ModelReply("a", usage=TokenUsage(2, 3), cost=0.5), RuntimeError("down")])
+        runner = ModelRunner(model)
+        step.emit("begun", {"token": "t1"})
+        await runner.invoke("one")
+        if step.attempt == 1:
+            raise ValueError("again")
+        step.state.token = "t2"
+        step.state.keys = [{"id": "k1", "name": "n1"}]
+        step.artifact("key", {"id": "k1"}, "application/json")
+        with contextlib.suppress(RuntimeError):
+            await runner.invoke("two")
+        return Continue("go", why={"token": "t2"})
+
+    @node
+    async def fail(step: Step[Secret]) -> Complete[int]:
+        raise KeyError("lost")
+
+    @node
+    async def end(step: Step[Secret]) -> Complete[Secret]:
+        return Complete(step.state)
+
+    flow = Flow("all", ask.to(go=fail).using(retry=Retry(attempts=2)), fail.on_error(end), end)
+    return await flow.run(Secret(), check=False)
+
+
+PATH = """\
+flow all
+result completed
+
+before round 1
+  ask  [2 attempts]
+  fail  [failed]
+  end
+"""
+ROUTES = """\
+flow all
+result completed
+
+before round 1
+  ask  [2 attempts]
+    -> fail  (go: token = "t2")
+  fail  [failed]
+    -> end  (error KeyError)
+  end
+    -> end
+"""
+STATE = """\
+flow all
+result completed
+value Secret(token="t2", keys=[{"id": "k1", "name": "n1"}])
+
+before round 1
+  ask  [2 attempts]
+    + keys = [{"id": "k1", "name": "n1"}]
+    + token = "t2"
+    -> fail  (go: token = "t2")
+  fail  [failed]
+    -> end  (error KeyError)
+  end
+    -> end
+"""
+FULL = """\
+flow all
+result completed
+value Secret(token="t2", keys=[{"id": "k1", "name": "n1"}])
+
+before round 1
+  ask  [2 attempts]
+    emit begun = {"token": "t1"}
+    call model ScriptedModel  5 tokens, cost 0.5
+    retried after ValueError: again
+    emit begun = {"token": "t1"}
+    call model ScriptedModel  5 tokens, cost 0.5
+    artifact key = {"id": "k1"}  (application/json)
+    call model ScriptedModel  [failed] RuntimeError: down
+    + keys = [{"id": "k1", "name": "n1"}]
+    + token = "t2"
+    -> fail  (go: token = "t2")
+  fail  [failed]
+    error KeyError: 'lost'
+    -> end  (error KeyError)
+  end
+    -> end
+
+used 0 rounds, 3 requests, 10 tokens
+"""
+
+
+@pytest.mark.parametrize(
+    ("detail", "text"), [("path", PATH), ("routes", ROUTES), ("state", STATE), ("full", FULL)]
+)
+async def test_each_detail_tells_more_than_the_one_before(detail: Detail, text: str) -> None:
+    result = await tell_all()
+    assert result.trace.to_text(detail=detail) == text
+    assert FULL == result.trace.to_text()
+
+
+async def test_a_masked_place_is_told_by_its_word_wherever_it_is_printed() -> None:
+    mask = {"state.token": "token", "state.keys.id": "key", "value.token": "token", "why.token": "token"}
+    mask |= {"value.keys": "keys", "emit.begun.token": "token", "artifact.key": "key"}
+    text = (await tell_all()).trace.to_text(mask=mask)
+    told = FULL.replace('keys=[{"id": "k1", "name": "n1"}])', "keys=<keys>)").replace('{"id": "k1"}', "<key>")
+    assert text == told.replace('"k1"', "<key>").replace('"t2"', "<token>").replace('"t1"', "<token>")
+
+
+async def test_a_detail_or_a_mask_that_is_not_there_is_one_clear_error() -> None:
+    trace = (await tell_all()).trace
+    with pytest.raises(ValueError, match="detail='most': give one of path, routes, state, full"):
+        trace.to_text(detail="most")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="mask='token': a place begins with artifact, emit, state, value, why"):
+        trace.to_text(mask={"token": "secret"})
+
+
+@pytest.mark.behaviour("A73")
+async def test_requests_that_a_node_makes_at_once_are_told_in_one_order() -> None:
+    async def ask(clock: FakeClock, model: str, seconds: float) -> None:
+        async with current_scope().request(model) as request:
+            await clock.sleep(seconds)
+            request.used(tokens=len(model))
+
+    def flow(clock: FakeClock, waits: Sequence[float], order: Sequence[int]) -> Flow[Secret, object, str]:
+        @node(starts_round=False)
+        async def only(step: Step[Secret]) -> Complete[str]:
+            async with anyio.create_task_group() as group:
+                for index in order:
+                    group.start_soon(ask, clock, "abc"[: index + 1], waits[index])
+            return Complete("done")
+
+        return Flow("asks", only)
+
+    texts = set()
+    for waits in permutations([1.0, 2.0, 3.0]):
+        for order in permutations(range(3)):
+            runner = FlowRunner()
+            result = await runner.run(flow(runner.clock, waits, order), Secret())
+            texts.add(result.trace.to_text())
+    assert len(texts) == 1
+    calls = [line.strip() for line in texts.pop().splitlines() if "call" in line]
+    assert calls == ["call model a  1 token", "call model ab  2 tokens", "call model abc  3 tokens"]
+
+
+def test_ids_in_a_set_are_numbered_in_one_order() -> None:
+    ids = [uuid.UUID(int=number) for number in range(20)]
+    texts = set()
+    for names in (list("abcdefgh"), list("hgfedcba")):
+        pairs = {(name, ids[ord(name) - 97]) for name in names}
+        texts.add(ValuePrinter().text([pairs, dict(sorted(pairs))]))
+    assert len(texts) == 1
+    assert texts.pop().startswith('[{("a", <uuid 1>), ("b", <uuid 2>)')

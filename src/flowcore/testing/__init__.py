@@ -1,6 +1,7 @@
-"""What flowcore's own tests use, for yours: a clock that you move, and a model that says what you tell it."""
+"""What flowcore's own tests use, for yours: a clock, a scripted model, a runner of flows, and replay."""
 
 from .clock import FakeClock
 from .model import ScriptedModel
+from .runner import FlowRunner
 
-__all__ = ["FakeClock", "ScriptedModel"]
+__all__ = ["FakeClock", "FlowRunner", "ScriptedModel"]

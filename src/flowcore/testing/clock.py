@@ -8,10 +8,14 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import anyio
+import anyio.lowlevel
 
 from ..clock import Loop, Timer
 
 __all__ = ["FakeClock"]
+
+_PASSES = 12
+"""Passes of the event loop that are tried first: waiting for blocked tasks may take a tenth of a second."""
 
 
 class _Timer:
@@ -43,6 +47,12 @@ class FakeClock:
         self._elapsed = 0.0
         self._timers: list[_Timer] = []
         self._orders = itertools.count()
+        self._sleeping = 0
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether somebody sleeps until the clock has moved."""
+        return self._sleeping > 0
 
     def monotonic(self) -> float:
         """Return the seconds by which the clock was moved."""
@@ -56,9 +66,11 @@ class FakeClock:
         """Return when the clock was moved by `seconds`."""
         woken = anyio.Event()
         timer = self._set(seconds, woken.set)
+        self._sleeping += 1
         try:
             await woken.wait()
         finally:
+            self._sleeping -= 1
             timer.cancel()
 
     def later(self, seconds: float, call: Callable[[], object], loop: Loop) -> Timer:
@@ -68,19 +80,25 @@ class FakeClock:
     async def advance(self, seconds: float) -> None:
         """Move the clock, stopping at each timer on the way; return when all that follows from it has happened."""
         end = self._elapsed + seconds
-        await anyio.wait_all_tasks_blocked()
+        await self.settle()
         while (timer := self._next()) is not None and timer.when <= end:
             await self._fire(timer)
         self._elapsed = end
-        await anyio.wait_all_tasks_blocked()
+        await self.settle()
 
     async def jump(self) -> bool:
         """Move the clock to the next timer. Return False if nothing waits for it."""
-        await anyio.wait_all_tasks_blocked()
+        await self.settle()
         timer = self._next()
         if timer is not None:
             await self._fire(timer)
         return timer is not None
+
+    async def settle(self) -> None:
+        """Return when everything that can happen without the clock has happened."""
+        for _ in range(_PASSES):
+            await anyio.lowlevel.checkpoint()
+        await anyio.wait_all_tasks_blocked()
 
     def _set(self, seconds: float, call: Callable[[], object]) -> _Timer:
         timer = _Timer(self._elapsed + max(0.0, seconds), next(self._orders), call)
@@ -97,4 +115,4 @@ class FakeClock:
         self._elapsed = max(self._elapsed, timer.when)
         if timer.call is not None:
             timer.call()
-        await anyio.wait_all_tasks_blocked()
+        await self.settle()

@@ -1,0 +1,85 @@
+"""What a visit told by itself, as lines: calls of models and tools, events, artifacts, failed attempts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from .errors import Failure
+from .events import (
+    ArtifactAdded,
+    Custom,
+    ModelFinished,
+    ModelRequested,
+    NodeRetrying,
+    ToolFinished,
+    ToolStarted,
+)
+from .value_text import ValuePrinter, escaped
+from .visit import Note
+
+__all__ = ["note_lines"]
+
+_Call = tuple[bool, object]
+"""Whether a tool was called and not a model, and the id of the call."""
+
+
+def note_lines(notes: Sequence[Note], retried: Iterable[Failure], printer: ValuePrinter) -> Iterator[str]:
+    """Yield a line for each thing that a visit told, in the order in which it began.
+
+    What happened while several calls were under way at once is sorted, since its order is chance.
+    """
+    ends = {_call(note): note for note in notes if note.event in (ModelFinished, ToolFinished)}
+    failures = iter(retried)
+    beside: list[str] = []
+    under_way: set[_Call] = set()
+    for note in notes:
+        if note.event in (ModelRequested, ToolStarted):
+            under_way.add(_call(note))
+            beside.append(_begun(note, ends.get(_call(note)), printer))
+        elif note.event in (ModelFinished, ToolFinished):
+            if note.event is ToolFinished and _call(note) not in under_way:
+                beside.append(_tool_line(note, "", note, printer))
+            under_way.discard(_call(note))
+        elif note.event is NodeRetrying:
+            beside += [f"retried after {printer.failure(failure)}" for failure in islice(failures, 1)]
+        elif note.event in (Custom, ArtifactAdded):
+            beside.append(_said(note, printer))
+        if not under_way:
+            yield from sorted(beside)
+            beside = []
+    yield from sorted(beside)
+    yield from (f"retried after {printer.failure(failure)}" for failure in failures)
+
+
+def _call(note: Note) -> _Call:
+    return (True, note.values["call"]) if "call" in note.values else (False, note.values["request"])
+
+
+def _begun(note: Note, end: Note | None, printer: ValuePrinter) -> str:
+    if note.event is ToolStarted:
+        return _tool_line(note, printer.text(note.values["arguments"]), end, printer)
+    line = f"call model {escaped(note.values['model'])}"
+    if end is None:
+        return f"{line}  [unfinished]"
+    tokens, cost = end.values["tokens"], end.values["cost"]
+    used = [f"{tokens} token{'' if tokens == 1 else 's'}"] if tokens else []
+    used += [f"cost {printer.text(float(cost))}"] if cost else []
+    if used:
+        line += f"  {', '.join(used)}"
+    return line if end.values["failure"] is None else f"{line}  [failed] {printer.failure(end.values['failure'])}"
+
+
+def _tool_line(note: Note, arguments: str, end: Note | None, printer: ValuePrinter) -> str:
+    status = "unfinished" if end is None else end.values["status"]
+    line = f"call tool {escaped(note.values['tool'])}" + (f" {arguments}" if arguments else "")
+    mark = "" if status == "ok" else f"  [{status}]"
+    return f"{line}{mark}" if end is None else f"{line}{mark}  {printer.text(end.values['text'])}"
+
+
+def _said(note: Note, printer: ValuePrinter) -> str:
+    name = escaped(note.values["name"])
+    if note.event is Custom:
+        return f"emit {name} = {printer.text(note.values['data'], f'emit.{name}')}"
+    shown = printer.text(note.values["data"], f"artifact.{name}")
+    return f"artifact {name} = {shown}  ({escaped(note.values['media_type'])})"
