@@ -11,7 +11,7 @@ function value(words) {
 }
 
 function changeLines([kind, place, was, now]) {
-  const line = (sign, name, joint, words) => h("li", { class: sign === "+" ? "plus" : "minus" },
+  const line = (sign, name, joint, words) => h("li", { class: sign === "+" ? "ok" : "error" },
     h("b", {}, `${sign} `, said(text(place))), joint ? ` ${joint} ` : "", joint ? value(words) : "");
   const lines = [];
   if (kind === "removed" || kind === "changed") lines.push(line("−", "was", "=", text(was)));
@@ -55,7 +55,7 @@ function callsOf(visit) {
 }
 
 const ENDINGS = {
-  complete: ["completes", "the flow ends here"], join: ["to the join", "the branch is through"],
+  complete: ["completes", "here it ends"], join: ["to the join", "the branch is through"],
   failed: ["no route", "nothing takes this failure"], running: ["under way", ""],
 };
 
@@ -66,7 +66,7 @@ function routeOf(visit, place) {
   if (visit.kind === "unfinished") made.push(h("p", { class: "to" }, "not finished"), h("p", { class: "soft" }, visit.dropped ? "no longer needed" : "the run ended first"));
   else made.push(h("p", { class: "to" }, head, visit.target ? said(visit.target) : ""));
   const only = ways.filter(([, kind]) => kind !== "error").length === 1;
-  const words = { next: only ? "the only route" : "the way on", label: ["label ", said(visit.label)], error: ["error route: ", said(mine?.[2] ?? visit.label)],
+  const words = { next: only ? "the only route" : "the way on", label: ["label “", said(visit.label), "”"], error: ["error route: ", said(mine?.[2] ?? visit.label)],
     over_limit: `the way out, ${mine?.[2] ?? "over the limit"}` }[visit.kind] ?? reason;
   made.push(h("p", { class: "soft" }, ...[words].flat()));
   if (visit.finish) made.push(h("p", {}, `The finish path began here, since ${visit.finish.replace("_", " ")} ran out.`));
@@ -77,7 +77,7 @@ function routeOf(visit, place) {
   if (visit.failure && visit.attempts > 1) made.push(h("p", { class: "soft" }, `after ${visit.attempts} attempts`));
   const others = ways.filter((way) => way !== mine && way[1] !== "end" && way[1] !== "join");
   if (others.length && visit.kind !== "running") {
-    const line = ([, kind, label, target]) => h("li", { class: kind }, label ? said(label) : kind, " → ", said(target));
+    const line = ([, kind, label, target]) => h("li", { class: kind }, label ? said(label) : "without an error", " → ", said(target));
     made.push(h("h3", {}, "Not taken"), h("ul", { class: "others" }, ...others.map(line)));
   }
   const last = run.visits.findLastIndex((other) => !other.path.includes("/"));

@@ -43,7 +43,7 @@ function fit() {
   if (!svg) return;
   const view = get("view"), width = +svg.getAttribute("width"), height = +svg.getAttribute("height");
   const whole = Math.min((view.clientWidth - 16) / width, (view.clientHeight - 16) / height, 1.3);
-  const scale = zoom || Math.max(whole, Math.min(0.72, (view.clientWidth - 16) / width), 0.4);
+  const scale = zoom || Math.max(whole, Math.min(0.62, (view.clientWidth - 16) / width), 0.4);
   svg.style.width = `${width * scale}px`;
   svg.style.height = `${height * scale}px`;
   return scale;

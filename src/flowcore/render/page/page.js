@@ -10,7 +10,6 @@ function paint() {
   slider.max = Math.max(count, 1);
   slider.value = view.step + 1;
   slider.setAttribute("aria-valuetext", count ? spoken(view.step) : "no step yet");
-  slider.style.setProperty("--done", `${count > 1 ? (view.step / (count - 1)) * 100 : 100}%`);
   get("place").textContent = count ? `step ${number(view.step + 1)} of ${number(count)}` : "no step yet";
   paintGraph(view.step, view.comparing);
   if (view.table || printing) paintTable(view.step, printing ? 2000 : undefined);

@@ -17,15 +17,14 @@ function layTimeline() {
   const rough = run.end / TICKS, size = 10 ** Math.floor(Math.log10(rough));
   const tick = size * [1, 2, 5, 10].find((times) => times * size >= rough);
   const marks = [];
-  for (let at = 0; at <= run.end; at += tick) marks.push(h("span", { style: { left: share(at) } }, at ? tickWords(at, tick) : "0"));
+  for (let at = 0; at <= run.end; at += tick) marks.push(h("span", { style: { left: share(at) } }, at ? tickWords(at) : "0"));
   get("ruler").replaceChildren(...marks);
   painted = "";
 }
 
-function tickWords(at, tick) {
-  if (tick < 1e3) return `${Math.round(at)} µs`;
-  if (tick < 1e6) return run.end >= 1e6 ? `${+(at / 1e6).toFixed(2)} s` : `${+(at / 1e3).toFixed(1)} ms`;
-  return run.end < 12e7 ? `${+(at / 1e6).toFixed(1)} s` : `${+(at / 6e7).toFixed(1)} min`;
+function tickWords(at) {
+  const [size, unit] = run.end < 1e3 ? [1, "µs"] : run.end < 1e6 ? [1e3, "ms"] : run.end < 12e7 ? [1e6, "s"] : [6e7, "min"];
+  return `${+(at / size).toFixed(2)} ${unit}`;
 }
 
 /** Draws the rows in view, and no others. */
@@ -84,8 +83,8 @@ function* paintBars(visit) {
   const inner = (started, until, name) => bar.append(h("span", { class: name,
     style: { left: `${((started - visit.started) / length) * 100}%`, width: `${((until - started) / length) * 100}%` } }));
   let before = visit.started;
-  for (const [at] of visit.retried) inner(before, at, "attempt"), (before = at);
-  for (const [, started, until, , , failure] of visit.calls) inner(started, until < 0 ? ended : until, failure ? "call bad" : "call");
+  for (const [at] of visit.retried) inner(before, at, "bad"), (before = at);
+  for (const [, started, until, , , failure] of visit.calls) inner(started, until < 0 ? ended : until, failure ? "bad" : "");
   yield bar;
 }
 
