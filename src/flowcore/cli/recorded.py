@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import TargetError
@@ -34,9 +35,15 @@ def recorded_run(text: str) -> Recording:
         return named[0]
     if hash and not named and name.isdecimal() and 1 <= int(name) <= len(runs):
         return runs[int(name) - 1]
+    raise TargetError(f"{path}: {_fault(runs, name, hash, len(named))}")
+
+
+def _fault(runs: Sequence[Recording], name: str, hash: str, found: int) -> str:
+    if not runs:
+        return "there is no run in it; name another file"
     names = ", ".join(shown(run.name or run.run_id) for run in runs[:_MOST_NAMES])
     more = f" and {len(runs) - _MOST_NAMES} more" if len(runs) > _MOST_NAMES else ""
-    if not runs:
-        raise TargetError(f"{path}: there is no run in it; name another file")
-    fault = f"there is no one run {shown(name)} in it" if hash else f"there are {len(runs)} runs in it"
-    raise TargetError(f"{path}: {fault}; name one after a #: {names}{more}")
+    remedy = f"name one after a #, by its place from 1 to {len(runs)} or as one of {names}{more}"
+    if not hash:
+        return f"there are {len(runs)} runs in it; {remedy}"
+    return f"there {'is no run' if not found else f'are {found} runs'} {shown(name)} in it; {remedy}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 from ..recording import Fault, Recording, Spent, VisitData
@@ -60,9 +61,8 @@ def _names(run: Recording, lines: Mapping[Track, int]) -> Iterator[Event]:
 def _rounds(run: Recording, whole: Span) -> Iterator[Event]:
     """Yield each round: from the visit that paid for it to the next one."""
     paid = sorted((visit for visit in run.visits if visit.charged), key=lambda visit: visit.round)
-    starts = [(visit, nanoseconds(visit.started)) for visit in paid]
-    ends = [*(start for _, start in starts[1:]), whole.end]
-    for (visit, start), end in zip(starts, ends, strict=True):
+    moments = [*(nanoseconds(visit.started) for visit in paid), whole.end]
+    for visit, (start, end) in zip(paid, pairwise(moments), strict=True):
         args = {"paid by": visit.path}
         yield _slice(f"round {visit.round}", "round", Span(start, max(start, end)), _ROUNDS, args)
 

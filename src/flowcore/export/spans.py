@@ -144,7 +144,7 @@ def _of_call(call: ModelCall) -> Attributes:
     return {
         "gen_ai.operation.name": "chat",
         **({"gen_ai.request.model": call.model} if call.model else {}),
-        "gen_ai.usage.total_tokens": call.tokens,
+        "flowcore.tokens": call.tokens,
         "flowcore.cost": call.cost,
     }
 

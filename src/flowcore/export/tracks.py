@@ -30,18 +30,20 @@ class Span:
 
 @dataclass(eq=False, slots=True)
 class Track:
-    """One line. What lies on it lies side by side, or one inside the other."""
+    """One line. What lies on it lies side by side, or inside what it belongs to."""
 
     name: str
-    _open: list[Span] = field(default_factory=list)
+    _open: list[tuple[str, Span]] = field(default_factory=list)
 
-    def takes(self, span: Span) -> bool:
-        """Put a span on it, if it fits; those that began earlier come first."""
-        while self._open and self._open[-1].end <= span.start:
+    def takes(self, name: str, span: Span, around: str) -> bool:
+        """Put something on it, if it fits. What begins earlier must come first, and the outer before the inner."""
+        while self._open and self._open[-1][1].end <= span.start:
             self._open.pop()
-        if self._open and span.end > self._open[-1].end:
-            return False
-        self._open.append(span)
+        if self._open:
+            outer, whole = self._open[-1]
+            if outer != around or span.end > whole.end:
+                return False
+        self._open.append((name, span))
         return True
 
 
@@ -77,12 +79,12 @@ class Tracks:
     def _place(self, visit: VisitData, call: ModelCall | None) -> None:
         if call is None:
             span = _span(visit, self.whole)
-            track = self._taken(self._wanted(visit, span), span)
+            track = self._taken(self._wanted(visit, span), visit.path, span, visit.around)
             self._of_visit[visit.path] = (track, span)
         else:
             track, outer = self._of_visit[visit.path]
             span = _span(call, outer)
-            track = self._taken(track, span)
+            track = self._taken(track, "", span, visit.path)
         self.placed.append(Placed(visit, call, span, track))
 
     def _wanted(self, visit: VisitData, span: Span) -> Track:
@@ -110,14 +112,14 @@ class Tracks:
         group.append(self._new(f"{name} {len(group) + 1}" if is_item or group else name))
         return group[-1]
 
-    def _taken(self, track: Track, span: Span) -> Track:
-        """Put a span on the track where it belongs, or on one beside it if something there is in its way."""
+    def _taken(self, track: Track, name: str, span: Span, around: str) -> Track:
+        """Put something on the track where it belongs, or on one beside it if something there is in its way."""
         beside = self._alike.setdefault((track, ""), [])
         for other in (track, *beside):
-            if other.takes(span):
+            if other.takes(name, span, around):
                 return other
         beside.append(self._new(f"{track.name}, beside"))
-        beside[-1].takes(span)
+        beside[-1].takes(name, span, around)
         return beside[-1]
 
     def _new(self, name: str) -> Track:

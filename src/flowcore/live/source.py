@@ -15,7 +15,6 @@ __all__ = ["EVENTS", "LiveSource", "RecordedSource", "Source"]
 
 EVENTS = "events"
 """Where a live page finds its stream, seen from the page."""
-_AT_ONCE = 10
 _HEADS_EVERY = 1.0
 _log = logging.getLogger("flowcore.live")
 
@@ -120,20 +119,24 @@ class LiveSource:
     def finish(self) -> None:
         """Tell how the run ended, and of what was told before whatever turned out otherwise."""
         name, title = self._known
-        final = recording_of(self._trace, name=name, title=title)
+        try:
+            final = self._final = recording_of(self._trace, name=name, title=title)
+            self._page = ""
+        except Exception:
+            _log.exception("%s cannot be shown whole; the run is not affected", self._trace.flow)
+            final = self._recorded.whole(name, title, ())
         for visit in final.visits:
             if visit.dropped and visit.path not in self._dropped:
                 self.feed.add("visit", visit_json(visit))
         self.feed.add("end", head_json(final))
-        self._final, self._page = final, ""
 
     def _ended(self) -> list[VisitData]:
-        """Return a few visits that have ended. One whose values cannot be shown is left out, and logged."""
-        try:
-            return self._recorded.ended(_AT_ONCE)
-        except Exception:  # a user's object that is changed by another thread while it is read
-            _log.exception("visits of %s cannot be shown; the run is not affected", self._trace.flow)
-            return self._ended()
+        """Return the next visit that has ended, if there is one; one whose values cannot be shown is left out."""
+        while True:
+            try:
+                return self._recorded.ended(1)
+            except Exception:  # a user's object that another thread changes while it is read
+                _log.exception("a visit of %s cannot be shown; the run is not affected", self._trace.flow)
 
     def _tell_running(self) -> None:
         for visit in self._recorded.running(self._run.under_way):
