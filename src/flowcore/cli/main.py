@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from ..errors import FlowError, RecordingError, RenderError, TargetError, WatchError
-from . import check, export, render, run, watch
+from . import check, diff, export, render, run, watch
 from .codes import BAD_INPUT, FAILED
 from .signals import Ending
 from .streams import check_output, prepare, silence, tell
@@ -26,6 +26,7 @@ _COMMANDS = {
     "run": (run, "run a flow for a text, or once for each question in a file"),
     "watch": (watch, "run a flow for a text and serve its page, live, to a browser"),
     "export": (export, "write a recorded run for another tool: Perfetto, chrome://tracing"),
+    "diff": (diff, "say what differs between two flows, or between two runs"),
 }
 _HELP = """\
 TARGET names a flow, or an app that runs one:
@@ -114,10 +115,11 @@ def _parser() -> argparse.ArgumentParser:
             name,
             help=summary,
             description=f"{summary[0].upper()}{summary[1:]}.",
-            epilog=_HELP,
+            epilog=getattr(module, "EPILOG", _HELP),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        command.add_argument("target", metavar="TARGET", help="the flow, app or run, see below")
+        if module is not diff:  # which takes two
+            command.add_argument("target", metavar="TARGET", help="the flow, app or run, see below")
         module.add_arguments(command)
         command.set_defaults(execute=module.execute)
     return parser

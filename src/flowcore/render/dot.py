@@ -83,7 +83,7 @@ class _Dot:
     def node(self, graph: graphviz.Digraph, node: DrawnNode) -> None:
         mark = self.drawing.marks.get(node.id)
         if node.kind == "join":
-            graph.node(node.id, _label(node.label), id=node.id, **_JOIN, **self.join(mark))
+            graph.node(node.id, _label(node.label), id=node.id, **(_JOIN | self.join(mark)))
         elif node.kind == "cut":
             graph.node(node.id, _label(node.label), id=node.id, shape="plaintext", fontsize="11", height="0.2")
         elif node.kind in ("node", "folded"):
