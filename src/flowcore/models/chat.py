@@ -28,7 +28,7 @@ from .secrets import Secrets, checked_headers, checked_key
 if TYPE_CHECKING:
     import httpx
 
-    from .chat_exchange import Exchange
+    from .chat_transfer import Transfer
 
 __all__ = ["ChatModel"]
 
@@ -89,12 +89,12 @@ class ChatModel:
     async def complete(self, request: ModelRequest) -> ModelReply[Any]:
         """Return the whole answer. Raises `ModelError` when there is none."""
         asked = self._asked(request, False)
-        exchange = await self._send(asked, "application/json")
+        transfer = await self._send(asked, "application/json")
         try:
-            body = await exchange.read()
+            body = await transfer.read()
         finally:
-            await exchange.aclose()
-        return self._reply(request, asked, exchange, body)
+            await transfer.aclose()
+        return self._reply(request, asked, transfer, body)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Chunk, None]:
         """Yield the answer in pieces, the last one with usage and `finish_reason`. Closing it ends the request.
@@ -102,23 +102,23 @@ class ChatModel:
         Raises `ModelError` when there is none, or when it breaks off; its `text` is what was said until then.
         """
         asked = self._asked(request, True)
-        exchange = await self._send(asked, "text/event-stream, application/json")
+        transfer = await self._send(asked, "text/event-stream, application/json")
         try:
-            if "event-stream" in exchange.kind:
-                pieces = ChatStream(exchange, self._place)
+            if "event-stream" in transfer.kind:
+                pieces = ChatStream(transfer, self._place)
                 while (chunk := await pieces.next()) is not None:
                     yield chunk
                 usage = pieces.usage or estimated_usage(self, request, pieces.reply())
                 yield Chunk(usage=usage, finish_reason=pieces.finish_reason, warnings=asked.warnings)
-                await exchange.drain()
+                await transfer.drain()
             else:
-                reply = self._reply(request, asked, exchange, await exchange.read())
+                reply = self._reply(request, asked, transfer, await transfer.read())
                 *pieces_before, last = pieces_of(reply)
                 for chunk in pieces_before:
                     yield chunk
                 yield replace(last, warnings=asked.warnings)
         finally:
-            await exchange.aclose()
+            await transfer.aclose()
 
     async def aclose(self) -> None:
         """Close the connections of the model's own client, those of this event loop."""
@@ -140,18 +140,18 @@ class ChatModel:
     def _asked(self, request: ModelRequest, streaming: bool) -> Asked:
         return asked_of(self._model, request, self.features, streaming=streaming)
 
-    async def _send(self, asked: Asked, accept: str) -> Exchange:
-        from .chat_exchange import Exchange, open_client  # noqa: PLC0415 - httpx is loaded by the first request
+    async def _send(self, asked: Asked, accept: str) -> Transfer:
+        from .chat_transfer import Transfer, open_client  # noqa: PLC0415 - httpx is loaded by the first request
 
         client = self._client or self._own.get()
         if client is None:
             client = open_client()
             self._own.set(client)
-        exchange = Exchange(client, self._place, self._timeout, self._max_bytes)
-        await exchange.send(_json(asked), {**self._headers, "accept": accept})
-        return exchange
+        transfer = Transfer(client, self._place, self._timeout, self._max_bytes)
+        await transfer.send(_json(asked), {**self._headers, "accept": accept})
+        return transfer
 
-    def _reply(self, request: ModelRequest, asked: Asked, exchange: Exchange, body: bytes) -> ModelReply[Any]:
+    def _reply(self, request: ModelRequest, asked: Asked, transfer: Transfer, body: bytes) -> ModelReply[Any]:
         try:
             answer = read_reply(body)
         except ValueError:
@@ -160,7 +160,7 @@ class ChatModel:
             raise self._place.said(fault_of({"error": answer.error}))
         reply = reply_of(answer) if answer is not None else None
         if reply is None:
-            raise self._place.foreign(exchange.status, exchange.kind, body)
+            raise self._place.foreign(transfer.status, transfer.kind, body)
         usage = reply.usage if reply.usage.total else estimated_usage(self, request, reply)
         return replace(reply, usage=usage, warnings=asked.warnings, model=reply.model or self._model)
 

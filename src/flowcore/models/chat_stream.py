@@ -13,7 +13,7 @@ from .chat_faults import Place
 from .chat_reply import PieceReader
 
 if TYPE_CHECKING:
-    from .chat_exchange import Exchange
+    from .chat_transfer import Transfer
 
 __all__ = ["ChatStream"]
 
@@ -23,8 +23,8 @@ _DONE = "[DONE]"
 class ChatStream:
     """Reads an answer piece by piece and keeps what came. It is whole when the server says why it ended."""
 
-    def __init__(self, exchange: Exchange, place: Place) -> None:
-        self._exchange = exchange
+    def __init__(self, transfer: Transfer, place: Place) -> None:
+        self._transfer = transfer
         self._place = place
         self._events = SseReader()
         self._pieces = PieceReader()
@@ -59,7 +59,7 @@ class ChatStream:
 
     async def _fill(self) -> None:
         try:
-            part = await self._exchange.next()
+            part = await self._transfer.next()
         except ModelError as error:
             self._fail(error)
             return

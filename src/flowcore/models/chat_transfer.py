@@ -1,4 +1,4 @@
-"""The exchange: one request to a server and its answer, read piece by piece. The one file that knows httpx."""
+"""The transfer: one request to a server and its answer, read piece by piece. The one file that knows httpx."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import httpx
 from ..errors import ModelError
 from .chat_faults import Place, causes
 
-__all__ = ["Exchange", "open_client"]
+__all__ = ["Transfer", "open_client"]
 
 _CONNECT_SECONDS = 10.0
 """How long to wait for a connection, if the timeout is not shorter."""
@@ -30,7 +30,7 @@ def open_client() -> httpx.AsyncClient:
     return httpx.AsyncClient(follow_redirects=False)
 
 
-class Exchange:
+class Transfer:
     """A request that was sent. Every failure is a `ModelError` that no exception of the transport hangs on.
 
     Those say in their own words what was sent and received, and that may be the key.
