@@ -18,6 +18,7 @@ __all__ = [
     "BudgetWarned",
     "Custom",
     "Event",
+    "ModelChunk",
     "ModelFinished",
     "ModelRequested",
     "NodeFailed",
@@ -124,21 +125,43 @@ class RouteTaken(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequested(Event):
-    """A request was paid for and is sent to `model`; it is the run's `request`-th."""
+    """A request was paid for and is sent to `model`; it is the run's `request`-th.
+
+    `why` is `retry`, `repair` or `reduced` where an earlier one gave no answer that could be used.
+    """
 
     kind: ClassVar[str] = "model.requested"
     request: int
     model: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelChunk(Event):
+    """A piece of the answer to a request came.
+
+    Told only to those who follow the run while it goes on, and kept nowhere. It has no `seq` of its own: it bears
+    that of the event before it.
+    """
+
+    kind: ClassVar[str] = "model.chunk"
+    request: int
+    text: str
+    reasoning: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFinished(Event):
-    """A request ended: with what it used, and with a failure if there was no answer."""
+    """A request ended: with what it used, and with a failure if there was no answer.
+
+    `estimated` says that the tokens are a guess, since the model did not tell.
+    """
 
     kind: ClassVar[str] = "model.finished"
     request: int
     tokens: int
     cost: float
+    estimated: bool = False
     failure: Failure | None
 
 

@@ -163,6 +163,12 @@ class Flow(Generic[StateT, DepsT, ResultT]):
     def __repr__(self) -> str:
         return f"<flow {self.name}: {len(self._plan.nodes)} nodes>"
 
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str | bytes]:
+        """Return what a notebook shows: the picture of the flow. Never raises."""
+        from .render.notebook import flow_display  # noqa: PLC0415 - drawing is loaded only where one draws
+
+        return flow_display(self)
+
     @overload
     async def run(
         self: Flow[StateT, object, ResultT],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal
+from typing import Any, Generic, Literal, cast
 
 from typing_extensions import TypeVar
 
@@ -22,6 +22,7 @@ __all__ = [
 ]
 
 ValueT = TypeVar("ValueT", default=str)
+_NO_VALUE = cast(Any, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,16 @@ class TokenUsage:
         """All tokens of the request."""
         return self.input + self.output
 
+    def __add__(self, other: TokenUsage) -> TokenUsage:
+        """Return what two requests used."""
+        return TokenUsage(
+            self.input + other.input,
+            self.output + other.output,
+            self.cached + other.cached,
+            self.reasoning + other.reasoning,
+            self.estimated or other.estimated,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class ToolSchema:
@@ -105,6 +116,18 @@ class ModelSettings:
     reasoning_effort: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
 
+    def over(self, base: ModelSettings) -> ModelSettings:
+        """Return these settings, and those of `base` where these say nothing."""
+        return ModelSettings(
+            base.temperature if self.temperature is None else self.temperature,
+            base.top_p if self.top_p is None else self.top_p,
+            base.max_tokens if self.max_tokens is None else self.max_tokens,
+            self.stop or base.stop,
+            base.seed if self.seed is None else self.seed,
+            self.reasoning_effort or base.reasoning_effort,
+            {**base.extra, **self.extra},
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
@@ -120,8 +143,9 @@ class ModelRequest:
 class ModelReply(Generic[ValueT]):
     """What a model answers, and what the answer cost: `cost` is in the currency of your prices.
 
-    `value` is the answer as the type that was asked for; the text where none was. `reasoning` is what the model
-    thought, apart from what it says. `warnings` say what was asked and not done.
+    `value` is the answer as the type that was asked for, set by the runner: the text where no type was asked for,
+    None where a type was and the model asks for tools first. `reasoning` is what the model thought, apart from
+    what it says. `warnings` say what was asked and not done.
     """
 
     text: str
@@ -132,7 +156,7 @@ class ModelReply(Generic[ValueT]):
     attachments: tuple[Attachment, ...] = ()
     reasoning: str = ""
     warnings: tuple[str, ...] = ()
-    value: ValueT | None = None
+    value: ValueT = _NO_VALUE
     model: str = ""
     id: str = ""
 

@@ -40,6 +40,12 @@ class RunResult(Generic[ResultT]):
         """The nodes in the order they were visited, as in `Trace.path`."""
         return self.trace.path
 
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str | bytes]:
+        """Return what a notebook shows: the page of the run. Never raises."""
+        from .render.notebook import run_display  # noqa: PLC0415 - drawing is loaded only where one draws
+
+        return run_display(self.trace)
+
 
 def attach_result(error: BaseException, result: RunResult[Any]) -> None:
     """Let `result_of(error)` find the result. Works on errors that refuse attributes of their own."""

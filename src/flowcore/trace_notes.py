@@ -59,11 +59,13 @@ def _call(note: Note) -> _Call:
 def _begun(note: Note, end: Note | None, printer: ValuePrinter) -> str:
     if note.event is ToolStarted:
         return _tool_line(note, printer.text(note.values["arguments"]), end, printer)
-    line = f"call model {escaped(note.values['model'])}"
+    why = f" ({note.values['why']})" if note.values["why"] else ""
+    line = f"call model {escaped(note.values['model'])}{why}"
     if end is None:
         return f"{line}  [unfinished]"
     tokens, cost = end.values["tokens"], end.values["cost"]
-    used = [f"{tokens} token{'' if tokens == 1 else 's'}"] if tokens else []
+    about = "about " if end.values["estimated"] else ""
+    used = [f"{about}{tokens} token{'' if tokens == 1 else 's'}"] if tokens else []
     used += [f"cost {printer.text(float(cost))}"] if cost else []
     if used:
         line += f"  {', '.join(used)}"

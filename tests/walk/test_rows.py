@@ -33,7 +33,7 @@ from flowcore import (
     node,
     result_of,
 )
-from flowcore.events import Event
+from flowcore.events import Event, ModelFinished
 from flowcore.messages import ModelReply, TokenUsage
 from flowcore.models import ModelRunner
 from flowcore.testing import ScriptedModel
@@ -384,13 +384,12 @@ async def test_steps_are_numbered_and_ended_and_are_those_of_the_trace(how: str)
 
 @pytest.mark.behaviour("S4-18")
 @pytest.mark.parametrize("known", [True, False])
-async def test_usage_is_told_where_it_is_known(known: bool) -> None:
+async def test_usage_is_told_and_where_the_model_says_nothing_of_it_estimated(known: bool) -> None:
     reply = ModelReply("yes", TokenUsage(10, 5), cost=0.25) if known else ModelReply("yes")
     result = await kit(ScriptedModel([reply]), calls=1).run(State(), check=False)
-    assert (result.usage.requests, result.usage.tokens, result.usage.cost) == (
-        1,
-        *((15, 0.25) if known else (0, 0.0)),
-    )
+    (finished,) = [note for note in result.trace.notes if note.event is ModelFinished]
+    used = (result.usage.requests, result.usage.tokens, result.usage.cost, finished.values["estimated"])
+    assert used == ((1, 15, 0.25, False) if known else (1, 13, 0.0, True))
 
 
 @pytest.mark.behaviour("S4-19")

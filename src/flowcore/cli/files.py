@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -44,14 +45,15 @@ def write_out(content: str | bytes) -> None:
 class OutputFolder:
     """A folder that gets all of its files when everything is done, and none when something goes wrong.
 
-    Of the files in `names`, those that were not written are taken away at that moment: a folder tells of one
-    command. What a command that was killed has left behind goes too. Raises `TargetError` where the folder or
-    one of the files cannot be written, on entering already.
+    Of the files in `names`, and of those whose whole name fits `family`, those that were not written are taken
+    away at that moment: a folder tells of one command. What a command that was killed has left behind goes too.
+    Raises `TargetError` where the folder or one of the files cannot be written, on entering already.
     """
 
-    def __init__(self, path: Path, names: tuple[str, ...]) -> None:
+    def __init__(self, path: Path, names: tuple[str, ...], family: re.Pattern[str]) -> None:
         self.path = path
         self._names = names
+        self._family = family
         self._made: list[Path] = []
 
     def __enter__(self) -> OutputFolder:
@@ -83,8 +85,12 @@ class OutputFolder:
                 with too_late_to_end():
                     self._publish()
 
+    def _all_names(self, *folders: Path) -> list[str]:
+        found = {entry.name for folder in folders for entry in folder.iterdir()}
+        return [*self._names, *sorted(name for name in found if self._family.fullmatch(name))]
+
     def _check(self) -> None:
-        for name in self._names:
+        for name in self._all_names(self.path):
             if (self.path / name).is_dir():
                 raise TargetError(
                     f"{self.path / name}: cannot be written: there is a folder of this name; move it away,"
@@ -95,7 +101,7 @@ class OutputFolder:
         """Put every file in its place. If one cannot be, all are again as they were."""
         self._check()
         with _writing(self.path), ExitStack() as undo:
-            for name in self._names:
+            for name in self._all_names(self.path, self._beside):
                 place, old = self.path / name, self._beside / f"{name}.old"
                 with _writing(place):
                     if place.exists() or place.is_symlink():

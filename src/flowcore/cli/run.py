@@ -13,9 +13,8 @@ from typing import Any
 import anyio
 
 from ..app import App, present_value
-from ..errors import RenderError, TargetError
-from ..recording import Recording, dump_runs, recording_of
-from ..render import render, visible
+from ..errors import TargetError
+from ..render import visible
 from ..result import RunResult
 from ..scope import Budget
 from .codes import FAILED, OK
@@ -27,11 +26,11 @@ from .session import Answer, Wanted, ask, make_deps, make_states
 from .streams import visible_text
 from .target import load_target
 from .words import complain, not_empty
+from .written import FILES, PAGES, write_runs
 
 __all__ = ["add_arguments", "add_limits", "execute", "limits_of"]
 
 AnyApp = App[Any, Any, Any]
-_FILES = ("flow.mmd", "flow.svg", "trace.txt", "trace.json", "answers.jsonl")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,8 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out",
         metavar="DIR",
         type=_path,
-        help="write the diagram (flow.mmd, and flow.svg where it can be laid out), the trace (trace.txt,"
-        " trace.json) and answers.jsonl into this folder, all at the end",
+        help="write the page of the run (run.html; one for each question), the diagram (flow.mmd, and flow.svg"
+        " where it can be laid out), the trace (trace.txt, trace.json) and answers.jsonl into this folder, all at"
+        " the end",
     )
     parser.add_argument("--json", action="store_true", help="print the result as JSON, and nothing else")
     add_limits(parser)
@@ -71,14 +71,14 @@ def execute(arguments: argparse.Namespace) -> int:
     app = load_target(arguments.target).app_to_run()
     asked = read_questions(arguments.questions) if many else [Question("1", text, "TEXT")]
     states = make_states(app, asked)
-    opened = nullcontext(None) if arguments.out is None else OutputFolder(arguments.out, _FILES)
+    opened = nullcontext(None) if arguments.out is None else OutputFolder(arguments.out, FILES, PAGES)
     with opened as folder:
         wanted = Wanted(text=not arguments.json, line=folder is not None or (many and arguments.json))
         session = _Session(app, limits_of(app, arguments), many, wanted)
         deps = make_deps(app, states[0])  # not in the event loop: that would keep an interrupt waiting
         answers = anyio.run(session.work, asked, states, deps)
         if folder is not None:
-            _write(folder, app, answers, many)
+            write_runs(folder, app.flow, answers, many=many)
     return FAILED if any(answer.reason for answer in answers) else OK
 
 
@@ -136,26 +136,6 @@ def _outcome(answer: Answer) -> str:
 
 def _spent(result: RunResult[Any]) -> str:
     return f"{result.usage}, ran out of {result.exhausted}" if result.exhausted else str(result.usage)
-
-
-def _write(folder: OutputFolder, app: AnyApp, answers: Sequence[Answer], many: bool) -> None:
-    folder.write("flow.mmd", render(app.flow, "mermaid"))
-    try:
-        folder.write("flow.svg", render(app.flow, "svg"))
-    except RenderError as error:
-        complain(f"flow.svg was left out: {error}")
-    runs = [answer for answer in answers if answer.result is not None]
-    texts = [answer.result.trace.to_text() for answer in runs if answer.result is not None]
-    if many:
-        texts = [f"question {visible(run.question.id)}\n\n{text}" for run, text in zip(runs, texts, strict=True)]
-    folder.write("trace.txt", "\n".join(texts))
-    folder.write("trace.json", dump_runs(_recording(answer) for answer in runs))
-    folder.write("answers.jsonl", "".join(json_text(answer.line) for answer in answers))
-
-
-def _recording(answer: Answer) -> Recording:
-    assert answer.result is not None  # chosen so
-    return recording_of(answer.result.trace, name=answer.question.id, title=answer.question.text)
 
 
 def limits_of(app: AnyApp, arguments: argparse.Namespace) -> Budget | None:

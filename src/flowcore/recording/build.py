@@ -172,12 +172,12 @@ class Recorded:
                 text = f"{values['media_type']} {self._printer.text(values['data'])}"
                 said.append(Said(kind="artifact", name=values["name"], text=text, at=note.at))
             elif note.event is ModelRequested:
-                calls[values["request"]] = ModelCall(model=values["model"], started=note.at)
+                calls[values["request"]] = ModelCall(model=values["model"], why=values["why"], started=note.at)
             elif note.event is ModelFinished:
-                ending = {"ended": note.at, "tokens": values["tokens"], "cost": values["cost"]}
+                used = {name: values[name] for name in ("tokens", "cost", "estimated")}
                 failure = _fault(values["failure"])
                 begun = calls[values["request"]]
-                calls[values["request"]] = begun.model_copy(update={**ending, "failure": failure})
+                calls[values["request"]] = begun.model_copy(update={"ended": note.at, **used, "failure": failure})
         return {"said": tuple(said), "calls": tuple(calls.values())}
 
 

@@ -38,13 +38,19 @@ class Fault(Data):
 
 
 class ModelCall(Data):
-    """One request to a model. Times are seconds since the run began; `ended` is None while it is under way."""
+    """One request to a model. Times are seconds since the run began; `ended` is None while it is under way.
+
+    `why` is `retry`, `repair` or `reduced` where an earlier request gave no answer that could be used. `estimated`
+    says that the tokens are a guess.
+    """
 
     model: str = ""
+    why: str = ""
     started: float
     ended: float | None = None
     tokens: int = 0
     cost: float = 0.0
+    estimated: bool = False
     failure: Fault | None = None
 
 

@@ -31,13 +31,13 @@ def find_engine() -> Path:
     raise RenderError('no layout engine for SVG and PNG: install one with `pip install "flowcore[render]"`')
 
 
-def run_engine(dot: str, *options: str) -> bytes:
-    """Return what the engine makes of a DOT text.
+def run_engine(dot: str, *options: str, engine: Path | None = None) -> bytes:
+    """Return what the engine, by default the one that is found, makes of a DOT text.
 
     Raises:
         RenderError: There is no engine, it refuses, or it takes too long.
     """
-    engine = find_engine()
+    engine = engine or find_engine()
     try:
         run = subprocess.run([engine, *options], input=dot.encode(), capture_output=True, timeout=_PATIENCE)
     except subprocess.TimeoutExpired as error:

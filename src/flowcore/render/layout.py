@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from .dot import dot_text
 from .drawing import Drawing
 from .effort import engine_options
-from .engine import run_engine
+from .engine import find_engine, run_engine
 
 __all__ = ["Box", "Curve", "Layout", "Point", "lay_out"]
 
@@ -51,7 +53,12 @@ class Layout:
 
 def lay_out(drawing: Drawing, direction: str) -> Layout:
     """Lay a drawing out. Raises `RenderError` when there is no layout engine."""
-    found = json.loads(run_engine(dot_text(drawing, direction, badges=True), "-Tjson0", *engine_options(drawing)))
+    return _laid_out(find_engine(), dot_text(drawing, direction, badges=True), engine_options(drawing))
+
+
+@lru_cache(maxsize=8)  # many runs of one flow are shown one after the other
+def _laid_out(engine: Path, dot: str, options: tuple[str, ...]) -> Layout:
+    found = json.loads(run_engine(dot, "-Tjson0", *options, engine=engine))
     left, low, right, high = map(float, found["bb"].split(","))
     sheet = _Sheet(left, high)
     boxes = dict(sheet.box(item) for item in found["objects"])

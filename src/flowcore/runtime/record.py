@@ -24,7 +24,7 @@ from ..events import (
 from ..frame import Frame
 from ..graph import Plan, PlanNode, plan_data
 from ..outcome import Complete
-from ..scope import Scope
+from ..scope import Request, Scope
 from ..scope.budget import COUNTED
 from ..state import snapshot
 from ..trace import Trace
@@ -167,18 +167,19 @@ class Recorder:
             else:
                 self.note(ArtifactAdded, where, name=name, data=data, media_type=media_type)
 
-    def requested(self, where: Where, model: str) -> int:
+    def requested(self, where: Where, model: str, why: str) -> int:
         """Note that a model was asked, and return the number of the request."""
         self._requests += 1
-        self.note(ModelRequested, where, request=self._requests, model=model)
+        self.note(ModelRequested, where, request=self._requests, model=model, why=why)
         return self._requests
 
-    def answered(self, where: Where, request: int, tokens: int, cost: float, error: BaseException | None) -> None:
+    def answered(self, where: Where, number: int, request: Request, error: BaseException | None) -> None:
         """Note how a request to a model ended."""
         failure = None
         if error is not None:
             failure = as_failure(error, path_of(where)) if isinstance(error, Exception) else _CANCELLED
-        self.note(ModelFinished, where, request=request, tokens=tokens, cost=cost, failure=failure)
+        used = {"tokens": request.tokens, "cost": request.cost, "estimated": request.estimated}
+        self.note(ModelFinished, where, request=number, **used, failure=failure)
 
     def exhausted(self, error: BudgetExhausted, path: str) -> None:
         """Note a limit that was reached; once for each."""

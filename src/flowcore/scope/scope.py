@@ -44,11 +44,11 @@ def current_scope() -> Scope:
 class Teller(Protocol):
     """Who is told of requests: the run's recorder."""
 
-    def requested(self, where: Any, model: str, /) -> int:
+    def requested(self, where: Any, model: str, why: str, /) -> int:
         """Note that a model was asked, and return the number of the request."""
         ...
 
-    def answered(self, where: Any, request: int, tokens: int, cost: float, error: BaseException | None, /) -> None:
+    def answered(self, where: Any, number: int, request: Request, error: BaseException | None, /) -> None:
         """Note how a request to a model ended."""
         ...
 
@@ -56,20 +56,26 @@ class Teller(Protocol):
 class Request:
     """One model request: paid for when it is sent, its tokens and cost added when they are known."""
 
-    __slots__ = ("_scope", "_told", "cost", "tokens")
+    __slots__ = ("_scope", "_told", "cost", "estimated", "number", "tokens")
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope, number: int = 0) -> None:
         self._scope = scope
+        self.number = number
+        """Which of the run's requests it is, from 1; 0 outside of runs."""
         self._told = False
         self.tokens = 0
         self.cost = 0.0
+        self.estimated = False
 
-    def used(self, *, tokens: int = 0, cost: float = 0.0) -> None:
-        """Add what this request used. A second call changes nothing, so usage is never counted twice."""
+    def used(self, *, tokens: int = 0, cost: float = 0.0, estimated: bool = False) -> None:
+        """Add what this request used. A second call changes nothing, so usage is never counted twice.
+
+        `estimated` says that the tokens are a guess, since the model did not tell.
+        """
         if not self._told:
             self._told = True
             self._scope.add(tokens=tokens, cost=cost)
-            self.tokens, self.cost = tokens, cost
+            self.tokens, self.cost, self.estimated = tokens, cost, estimated
 
 
 class Scope:
@@ -309,17 +315,19 @@ class Scope:
         return left
 
     @asynccontextmanager
-    async def request(self, model: str = "") -> AsyncGenerator[Request]:
+    async def request(self, model: str = "", *, why: str = "") -> AsyncGenerator[Request]:
         """Pay for one model request, then run the body that sends it. Raises `BudgetExhausted` before it.
 
-        The visit that it belongs to shows it, with the name of the model, what it used and how long it took.
+        The visit that it belongs to shows it, with the name of the model, why it was made (such as `retry`), what
+        it used and how long it took.
         """
         self.charge(requests=1)
-        request, visit = Request(self), self._visit()
+        visit = self._visit()
         if self.teller is None or visit is None:
-            yield request
+            yield Request(self)
             return
-        number = self.teller.requested(visit, model)
+        number = self.teller.requested(visit, model, why)
+        request = Request(self, number)
         error: BaseException | None = None
         try:
             yield request
@@ -327,7 +335,7 @@ class Scope:
             error = raised
             raise
         finally:
-            self.teller.answered(visit, number, request.tokens, request.cost, error)
+            self.teller.answered(visit, number, request, error)
 
     def _visit(self) -> Any:
         return next((scope.visit for scope in self._chain if scope.visit is not None), None)

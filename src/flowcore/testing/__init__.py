@@ -1,7 +1,8 @@
 """What flowcore's own tests use, for yours: a clock, a scripted model, a runner of flows, and replay."""
 
 from .clock import FakeClock
-from .model import ScriptedModel
+from .model import ScriptedLine, ScriptedModel
+from .replay import Replayed, replay
 from .runner import FlowRunner
 
-__all__ = ["FakeClock", "FlowRunner", "ScriptedModel"]
+__all__ = ["FakeClock", "FlowRunner", "Replayed", "ScriptedLine", "ScriptedModel", "replay"]
