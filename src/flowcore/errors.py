@@ -14,6 +14,7 @@
     │   ├── ContextOverflow       what was to be sent is more than the model can read
     │   └── OutputInvalid         the answer is not of the type that was asked for
     ├── ToolError             a tool gave no result that can be used
+    │   └── OutcomeUnknown        a tool was interrupted, and may have done its work (never routed)
     ├── RenderError           a picture cannot be drawn
     ├── RecordingError        a trace file holds no runs that can be read
     ├── ExportError           a run cannot be handed to another tool
@@ -43,6 +44,7 @@ __all__ = [
     "ModelTimeout",
     "NodeCancelled",
     "NodeTimeout",
+    "OutcomeUnknown",
     "OutputInvalid",
     "Problem",
     "RecordingError",
@@ -267,9 +269,27 @@ class OutputInvalid(ModelError):
 
 
 class ToolError(FlowcoreError):
-    """Raised when a tool gave no result that can be used, where its failure is to end the visit."""
+    """Raised when a tool gave no result that can be used, where its failure is to end the visit.
+
+    `tool` and `call_id` say which call it was, `status` what came of it.
+    """
 
     code: ClassVar[str] = "tool"
+
+    def __init__(self, message: str, *, tool: str = "", call_id: str = "", status: str = "failed") -> None:
+        self.tool = tool
+        self.call_id = call_id
+        self.status = status
+        super().__init__(message)
+
+
+class OutcomeUnknown(ToolError):
+    """Raised when a tool with effects was interrupted, and nobody knows whether it did its work.
+
+    Neither retried nor routed: nothing may go on as if it were known.
+    """
+
+    code: ClassVar[str] = "outcome_unknown"
 
 
 class RenderError(FlowcoreError):

@@ -19,6 +19,7 @@ from .clock import Timer
 from .errors import ContractError
 from .events import Event, RunStarted
 from .graph import Plan
+from .requests import Approval, OpenRequest
 from .result import RunResult, attach_result, value_or_raise
 from .run_settings import RunSettings
 from .runtime import (
@@ -35,7 +36,7 @@ from .runtime import (
     current_loop,
     observe,
 )
-from .scope import Scope
+from .scope import Scope, standstill_of
 from .scope.scope import scope_variable
 from .state import shape_of
 from .trace import Trace
@@ -91,6 +92,8 @@ class Run(Generic[ResultT]):
         reserve = self._plan.reserve
         self._scope = Scope(self._settings.limits, parent=scope_variable.get(None), reserve=reserve)
         self._scope.start(self._clock.monotonic(), self._settings.seconds(), held_back=reserve.seconds)
+        latest = self._clock.monotonic() + self._settings.to_deadline() - reserve.seconds
+        standstill_of(self._scope).latest = latest
         self._loop = loop = current_loop()
         self._record = Recorder(self._plan, self.run_id, self._scope, self._clock)
         self._finished = anyio.Event()
@@ -98,6 +101,7 @@ class Run(Generic[ResultT]):
         if not self._observers:
             self._all_watched.set()
         self._host = InProcessHost(self._record, self._clock, loop, self._give_up, self._grace)
+        self._scope.host = self._host.inside
         self._place = Place(self._record.trace.root, self._shape, self._scope, self._settings.deps)
         self._walk = Walk(self._plan, self._place, self._host)
         self._settlement = Settlement(self._record, self._scope, self._shape, loop)
@@ -137,6 +141,22 @@ class Run(Generic[ResultT]):
         """The paths of the visits whose threads are at work."""
         self._must_have_begun()
         return self._host.threads.working
+
+    @property
+    def requests(self) -> tuple[OpenRequest, ...]:
+        """What the run asks people and has no answer to, in the order in which it was asked."""
+        self._must_have_begun()
+        return self._host.inside.board.pending
+
+    async def answer(self, request_id: str | None, value: bool | Approval, *, by: str = "user") -> None:
+        """Answer a request, once: a tool may run, or not. An `Approval` has a reason beside it.
+
+        None stands for the only request that waits. Raises `ContractError` for a request that does not wait any
+        more, or never did, and where several wait and none is named.
+        """
+        self._must_have_begun()
+        self._host.inside.board.answer(request_id, value, by)
+        await anyio.lowlevel.checkpoint()
 
     async def wait(self) -> RunResult[ResultT]:
         """Return the result when the run has ended. Never raises for how it ended."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -58,8 +59,14 @@ class RunSettings:
         """Return the seconds that the run may take from now on: those of its budget, or those to its deadline."""
         limits = [] if self.limits.seconds is None else [float(self.limits.seconds)]
         if self.deadline is not None:
-            limits.append((self.deadline.astimezone(UTC) - self.time.utcnow()).total_seconds())
+            limits.append(self.to_deadline())
         return min(limits) if limits else None
+
+    def to_deadline(self) -> float:
+        """Return the seconds from now to its deadline: endless if it has none."""
+        if self.deadline is None:
+            return math.inf
+        return (self.deadline.astimezone(UTC) - self.time.utcnow()).total_seconds()
 
 
 _CLOCK = SystemClock()

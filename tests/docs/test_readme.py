@@ -8,11 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from flowcore.render import render
 
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.behaviour("S2-02")
 def test_the_picture_is_the_flow_that_the_readme_declares() -> None:
     pictures = re.findall(r"^```mermaid\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.M | re.S)
     flow = runpy.run_path(str(ROOT / "examples" / "triage.py"))["triage"]

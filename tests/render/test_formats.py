@@ -9,7 +9,7 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from xml.etree import ElementTree
 
 import pytest
@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from flowcore import Complete, Continue, Flow, Step, node
 from flowcore.errors import RenderError
-from flowcore.render import FORMATS, render, shown, visible
+from flowcore.render import FORMATS, draw, render, shown, visible
 
 SVG = "{http://www.w3.org/2000/svg}"
 NO_ENGINE = 'no layout engine for SVG and PNG: install one with `pip install "flowcore[render]"`'
@@ -200,6 +200,69 @@ def test_without_an_engine_the_error_names_the_one_command(
         assert str(caught.value) == NO_ENGINE
     for format in ("mermaid", "dot", "json"):
         assert render(triage, format)
+
+
+def test_a_layout_that_takes_too_long_is_ended_and_the_remedies_are_named(
+    triage: Any, bare_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dot = bare_path / "dot"
+    dot.write_text("#!/bin/sh\nwhile :; do :; done\n")
+    dot.chmod(0o755)
+    monkeypatch.setattr("flowcore.render.engine._PATIENCE", 0.2)
+    with pytest.raises(
+        RenderError, match=r"longer than 0.2 seconds .* \(--depth 1, depth=1\).*\(--focus NODE, focus"
+    ):
+        render(triage, "svg")
+
+
+def many_routes(nodes: int) -> Flow[Any, Any, Any]:
+    """Nodes in a row, every fifth of which may lead five back as well."""
+
+    @node(starts_round=True)
+    async def turn(step: Step[Count]) -> Continue[Literal["on", "back"]]:
+        return Continue("on")
+
+    @node
+    async def go(step: Step[Count]) -> Continue[Literal["on", "also"]]:
+        return Continue("on")
+
+    @node
+    async def stop(step: Step[Count]) -> Complete[int]:
+        return Complete(0)
+
+    names = [(turn if place % 5 == 4 else go).named(f"node {place}") for place in range(nodes - 1)]
+    following = [*names[1:], stop]
+    rows = [
+        name.to(on=after, back=names[place - 4]) if place % 5 == 4 else name.to(on=after, also=after)
+        for place, (name, after) in enumerate(zip(names, following, strict=True))
+    ]
+    return Flow("many", *rows, stop)
+
+
+@pytest.mark.behaviour("A131")
+def test_a_graph_of_200_nodes_is_drawn_on_this_machine_and_its_text_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*args: object, **kwargs: object) -> None:
+        raise AssertionError("a socket was opened")
+
+    monkeypatch.setattr(socket, "socket", refuse)
+    flow = many_routes(200)
+    golden = Path(__file__).parent / "golden" / "200-nodes.mmd"
+    assert render(flow, "mermaid") == golden.read_text("utf-8"), "look at the change, then write the file anew"
+    groups = list(ElementTree.fromstring(render(flow, "svg")).iter(f"{SVG}g"))
+    assert sum(group.get("class") in ("node", "node round") for group in groups) == 200
+    assert sum(group.get("class") == "edge label" for group in groups) == 2 * 199
+    assert render(flow, "png").startswith(b"\x89PNG")
+
+
+@pytest.mark.behaviour("A137")
+def test_what_two_nodes_share_is_one_box_with_one_way_from_each(triage: Any) -> None:
+    drawing = draw(triage)
+    assert sum(item.path == "apologise" for item in drawing.nodes) == 1
+    (shared,) = [item.id for item in drawing.nodes if item.path == "apologise"]
+    ways = [(edge.source, edge.kind, edge.label) for edge in drawing.edges if edge.target == shared]
+    assert len(ways) == len(set(ways)) == 5
 
 
 def test_nothing_opens_a_socket_to_draw(triage: Any, monkeypatch: pytest.MonkeyPatch) -> None:

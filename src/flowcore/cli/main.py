@@ -22,7 +22,7 @@ __all__ = ["main"]
 
 _COMMANDS = {
     "check": (check, "say whether a flow is sound, or list everything that is wrong with it"),
-    "render": (render, "draw a flow as SVG, PNG, Mermaid, DOT or JSON"),
+    "render": (render, "draw a flow, or a run of one, as SVG, PNG, Mermaid, DOT, JSON or HTML"),
     "run": (run, "run a flow for a text, or once for each question in a file"),
     "watch": (watch, "run a flow for a text and serve its page, live, to a browser"),
     "export": (export, "write a recorded run for another tool: Perfetto, chrome://tracing"),

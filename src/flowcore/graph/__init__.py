@@ -10,7 +10,7 @@ from .node import ErrorRoute, Node, NodeDecorator, Route, check_seconds, node, r
 from .parallel import Join, Parallel, parallel
 from .plan import Edge, EdgeKind, Plan, PlanNode
 from .problems import PROBLEMS, ProblemKind
-from .signature import Signature, parameter_names, read_hints, signature_of_outcome
+from .signature import Signature, callers_names, parameter_names, read_hints, signature_of_outcome
 from .subflow import Subflow
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "Subflow",
     "Unfinished",
     "build_plan",
+    "callers_names",
     "check_plan",
     "check_seconds",
     "node",

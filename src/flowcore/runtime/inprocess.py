@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import anyio
 import anyio.lowlevel
 
 from ..clock import Clock, Loop
-from ..errors import BudgetExhausted, ContractError, Failure, NodeCancelled, NodeTimeout
+from ..errors import BudgetExhausted, ContractError, Failure, NodeCancelled, NodeTimeout, OutcomeUnknown
 from ..frame import Frame
 from ..graph import PlanNode
 from ..outcome import Complete
-from ..scope import Budget, Reserve, Scope
+from ..scope import Budget, Reserve, Scope, standstill_of
 from ..state import Values, snapshot
 from ..step import Step
+from .countdown import Countdown, counting
 from .gather import Gathering
 from .host import Arrival, Done, Ended, Place, Side, Slot, Verdict, WalkStopped
+from .inside import HostInside
 from .outcomes import as_failure, checked, is_routable, unwrapped
 from .record import Recorder
 from .stoppable import Stoppable
@@ -52,6 +55,7 @@ class InProcessHost:
         self._monotonic = clock.monotonic
         self._breath = clock.monotonic()
         self._thread = threading.get_ident()
+        self.inside = HostInside(record, self.threads, clock, loop, grace, self._name_straggler)
 
     @property
     def still_at_work(self) -> tuple[str, ...]:
@@ -101,10 +105,13 @@ class InProcessHost:
         scope = place.scope
         ends_at = scope.ends_at if scope.ends_at is not None else self._monotonic()
         error = scope.out_of_time(ends_at)
-        region = self._timed(ends_at - self._monotonic(), error, scope.path, scope.expire)
+        region = self._region(error, scope.path, scope.expire)
+        moved = partial(setattr, scope, "ends_at")
+        latest = standstill_of(scope).latest
+        countdown = Countdown(region, self._monotonic(), ends_at, latest=latest, moved=moved)
         ended: Ended | None = None
         try:
-            with region:
+            with counting(scope, countdown), region:
                 ended = await walk()
         except Exception:  # what is left of a group when the region's own cancellation is taken out of it
             if not region.asked:
@@ -138,13 +145,13 @@ class InProcessHost:
         """Name the visit of a walk that was asked to stop, and did not for the whole time of grace."""
         self.stragglers += self.record.leaves(frame)
 
-    def _timed(
-        self, seconds: float, error: Exception, path: str, asked: Callable[[], object] | None = None
-    ) -> Stoppable:
-        """Return a region that is asked to stop in `seconds`. If it does not, the run gives it up."""
-        region = Stoppable(self._loop, self._clock, lambda: self._given_up(error, path), self._grace, asked)
-        region.ask_in(max(0.0, seconds))
-        return region
+    def _name_straggler(self, path: str) -> None:
+        """Name what is left to itself inside a visit."""
+        self.stragglers += (path,)
+
+    def _region(self, error: Exception, path: str, asked: Callable[[], object] | None = None) -> Stoppable:
+        """Return a region that can be asked to stop. If it does not, the run gives it up."""
+        return Stoppable(self._loop, self._clock, lambda: self._given_up(error, path), self._grace, asked)
 
     def _stop_if_asked(self) -> None:
         if self.stopped:
@@ -226,17 +233,18 @@ class InProcessHost:
         if item.timeout is None:
             return await self._call(item, step)
         late = NodeTimeout(step.path, item.timeout)
-        ends_at = self._monotonic() + item.timeout
+        region = self._region(late, step.path)
+        now = self._monotonic()
+        countdown = Countdown(region, now, now + item.timeout)
         returned: Any = None
         raised: Exception | None = None
-        region = self._timed(item.timeout, late, step.path)
         try:
-            with region:
+            with counting(step.scope, countdown), region:
                 returned = await self._call(item, step)
         except Exception as error:
             raised = error
         # The region says whether it was late, not the exception: a node may swallow what stops it.
-        if region.asked or self._monotonic() >= ends_at:
+        if region.asked or self._monotonic() >= countdown.ends_at:
             raise late from raised
         if raised is not None:
             raise raised
@@ -263,7 +271,11 @@ def _accepted(
 
 
 def _again(item: PlanNode, error: Exception, attempt: int) -> bool:
-    if item.retry is None or item.definition.effects or isinstance(error, BudgetExhausted | ContractError):
+    if (
+        item.retry is None
+        or item.definition.effects
+        or isinstance(error, BudgetExhausted | ContractError | OutcomeUnknown)
+    ):
         return False
     if isinstance(error, NodeTimeout) and (error.scope_id or not item.is_async):
         return False  # the time of a flow around it is over, or its thread is lost

@@ -7,6 +7,7 @@ time of grace is over.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from ..clock import Clock, Door, Loop, Timer
@@ -42,8 +43,10 @@ class Knock:
             self._timer.cancel()
 
     def ask_in(self, seconds: float) -> None:
-        """Ask the code to stop when `seconds` have passed."""
-        self._timer = self._clock.later(max(0.0, seconds), self.ask, self._loop)
+        """Ask the code to stop when `seconds` have passed, in place of what was said before; never, if endless."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = None if seconds == math.inf else self._clock.later(max(0.0, seconds), self.ask, self._loop)
 
     def ask(self) -> None:
         """Ask the code to stop. Asking again changes nothing."""

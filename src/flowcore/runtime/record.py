@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -24,7 +24,7 @@ from ..events import (
 from ..frame import Frame
 from ..graph import Plan, PlanNode, plan_data
 from ..outcome import Complete
-from ..scope import Request, Scope
+from ..scope import Request, Scope, waited
 from ..scope.budget import COUNTED
 from ..state import snapshot
 from ..trace import Trace
@@ -167,6 +167,16 @@ class Recorder:
             else:
                 self.note(ArtifactAdded, where, name=name, data=data, media_type=media_type)
 
+    def heard(self, where: Where, event: type[Event], values: Mapping[str, Any]) -> None:
+        """Note what code inside a visit tells while its visit lasts."""
+        if where in self._open:
+            self.note(event, where, **values)
+
+    def passing(self, where: Where, event: type[Event], values: Mapping[str, Any]) -> None:
+        """Tell those who listen what is not kept, and takes no number."""
+        if self.listeners and not self.closed and not self.refusing and where in self._open:
+            self._tell([(event, self.seq, where, self._monotonic() - self.began, dict(values))])
+
     def requested(self, where: Where, model: str, why: str) -> int:
         """Note that a model was asked, and return the number of the request."""
         self._requests += 1
@@ -193,7 +203,7 @@ class Recorder:
     def _warn(self, where: Where) -> None:
         for dimension, limit in self._unwarned:
             passed = dimension == "seconds"
-            used = self._monotonic() - self.began if passed else self._scope.spent(dimension)
+            used = self._monotonic() - self.began - waited(self._scope) if passed else self._scope.spent(dimension)
             if used >= _WARN_AT * limit:
                 self._unwarned = [pair for pair in self._unwarned if pair[0] != dimension]
                 self.note(BudgetWarned, where, dimension=dimension, limit=limit, used=used)

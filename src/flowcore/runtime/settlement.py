@@ -10,7 +10,7 @@ from ..clock import Loop
 from ..errors import BudgetExhausted, Failure
 from ..events import Event, RunCancelledEvent, RunCompleted, RunFailedEvent
 from ..result import RunResult
-from ..scope import Scope
+from ..scope import Scope, waited
 from ..state import Shape, Values
 from ..visit import Ending
 from .host import Ended
@@ -83,7 +83,7 @@ class Settlement:
         record.note(event, "", **known)
         record.closed = True
         self._scope.close(self._loop.cancellation)
-        usage = replace(self._scope.used, seconds=record.now - record.began)
+        usage = replace(self._scope.used, seconds=record.now - record.began - waited(self._scope))
         ending = Ending(
             status,
             known.get("value"),

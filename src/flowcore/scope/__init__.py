@@ -1,7 +1,7 @@
 """Budgets and the scopes that spend them."""
 
 from .budget import Budget, Reserve, Usage
-from .scope import Request, Scope, current_scope
+from .scope import Request, Scope, current_scope, scope_variable
 from .standstill import Countdown, hold, let_pass, standstill_of, waited
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "current_scope",
     "hold",
     "let_pass",
+    "scope_variable",
     "standstill_of",
     "waited",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Protocol
 
 from .scope import Scope
@@ -22,12 +23,16 @@ class Countdown(Protocol):
 
 
 class Standstill:
-    """How many are waited for beneath one scope, for how long so far, and whose time stands still meanwhile."""
+    """How many are waited for beneath one scope, for how long so far, and whose time stands still meanwhile.
 
-    __slots__ = ("_since", "_waiting", "countdowns", "waited")
+    `latest` is the moment at which the time of the scope is over however long it stood still.
+    """
+
+    __slots__ = ("_since", "_waiting", "countdowns", "latest", "waited")
 
     def __init__(self) -> None:
         self.countdowns: list[Countdown] = []
+        self.latest = math.inf
         self.waited = 0.0
         self._waiting = 0
         self._since = 0.0

@@ -1,7 +1,38 @@
 """Tools: what a model may propose to call, and the executor that decides and runs it."""
 
+from ..requests import Approval, OpenRequest
 from .catalog import Allowed, ToolCatalog
+from .conversation import assistant_message, tool_messages
+from .executor import ToolExecutor
+from .function import FunctionTool, tool
+from .guard import RepetitionGuard
+from .policy import Allow, Ask, Decision, Deny, Hook, Policy, Proposal
+from .result import Status, ToolResult
 from .tool import Arguments, Tool, ToolContext
 from .toolset import Toolset
 
-__all__ = ["Allowed", "Arguments", "Tool", "ToolCatalog", "ToolContext", "Toolset"]
+__all__ = [
+    "Allow",
+    "Allowed",
+    "Approval",
+    "Arguments",
+    "Ask",
+    "Decision",
+    "Deny",
+    "FunctionTool",
+    "Hook",
+    "OpenRequest",
+    "Policy",
+    "Proposal",
+    "RepetitionGuard",
+    "Status",
+    "Tool",
+    "ToolCatalog",
+    "ToolContext",
+    "ToolExecutor",
+    "ToolResult",
+    "Toolset",
+    "assistant_message",
+    "tool",
+    "tool_messages",
+]

@@ -1,0 +1,200 @@
+"""The batch: the calls of one reply, from the first check to a result for each."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import anyio
+
+from ..errors import OutcomeUnknown, ToolError
+from ..events import Event, ToolDenied, ToolFinished, ToolProposed, ToolWarned
+from ..messages import Message, ToolCall
+from ..requests import Answer, OpenRequest
+from ..runtime import unwrapped
+from ..scope import Scope
+from ..visit_host import inside
+from .conversation import unique_calls
+from .decide import Ready, Refused, check_call, consult, repeated
+from .dispatch import Dispatch, Ended, arguments_text
+from .guard import Repetitions
+from .names import find_name
+from .policy import Ask, Proposal
+from .result import Status, ToolResult, compacted
+from .settings import ExecutorSettings
+from .tool import Tool
+
+__all__ = ["Batch"]
+
+_ENDS_VISIT: frozenset[Status] = frozenset(("timeout", "failed", "invalid_output", "cancelled", "unknown"))
+_CALLED: frozenset[Status] = frozenset(("ok", *_ENDS_VISIT))
+_NOT_STARTED = Refused("not_executed", "Not run: it was not started, since the work ended before.")
+
+
+class Batch:
+    """Runs the calls of one reply. Whatever happens, each has one result, in the order of the calls."""
+
+    def __init__(
+        self,
+        settings: ExecutorSettings,
+        usable: Mapping[str, Tool],
+        known: Mapping[str, Tool],
+        calls: Sequence[ToolCall],
+        history: Iterable[Message],
+        scope: Scope,
+        deps: Any,
+    ) -> None:
+        self._settings = settings
+        self._usable = usable
+        self._known = known
+        self._calls = unique_calls(calls)
+        self._scope = scope
+        self._deps = deps
+        self._inside = inside(scope)
+        self._dispatch = Dispatch(scope, self._inside, settings.timeout, deps)
+        self._results: dict[str, ToolResult] = {}
+        self._ended: dict[str, Ended] = {}
+        self._free = anyio.Semaphore(settings.concurrency)
+        self._stops = False
+        self._repetitions = Repetitions({})
+        if settings.guard is not None:
+            self._repetitions = settings.guard.look(history, self._calls, self._real_name)
+
+    async def run(self) -> tuple[ToolResult, ...]:
+        """Return a result for each call. Raises what steers the run, and `ToolError` where a tool is to fail."""
+        for call in self._calls:
+            self._note(ToolProposed, call, tool=self._real_name(call.name), arguments=call.arguments)
+        self._warn()
+        try:
+            ready = [made for call in self._calls if (made := await self._decided(call)) is not None]
+            await self._run_all(ready)
+        finally:
+            for call in self._calls:
+                if call.id not in self._results:
+                    self._refuse(call, _NOT_STARTED)
+        self._raise_what_ends()
+        return tuple(self._results[call.id] for call in self._calls)
+
+    def _real_name(self, name: str) -> str:
+        return find_name(name, self._known) or name
+
+    def _warn(self) -> None:
+        if self._repetitions.warns:
+            known = {"tool": self._repetitions.tool, "turns": self._repetitions.turns}
+            self._note(ToolWarned, self._calls[0], **known)
+
+    async def _decided(self, call: ToolCall) -> Ready | None:
+        about: dict[str, Any] = {"deps": self._deps}
+        if self._inside is not None:
+            about |= {"run_id": self._inside.host.run_id, "path": self._dispatch.path}
+        decided: Proposal | Ready | Refused = check_call(call, self._usable, self._known, **about)
+        if isinstance(decided, Proposal):
+            hooks, policy = tuple(self._settings.hooks), self._settings.policy
+            decided = await consult(decided, hooks, policy, self._scope)
+        if isinstance(decided, Ready):
+            decided = repeated(decided.proposal, self._repetitions) or decided
+        if isinstance(decided, Ready):
+            return decided
+        self._refuse(call, decided)
+        return None
+
+    async def _run_all(self, ready: Sequence[Ready]) -> None:
+        """Pay for all that nobody is asked about, together, and then start them as places are free."""
+        sure = [each for each in ready if each.ask is None]
+        if sure:
+            self._scope.charge(tool_calls=len(sure))
+        async with anyio.create_task_group() as group:
+            for each in ready:
+                if each.ask is not None:
+                    group.start_soon(self._run_if_approved, each.proposal, each.ask)
+            for each in sure:
+                await self._free.acquire()
+                group.start_soon(self._run_one, each.proposal)
+
+    async def _run_if_approved(self, proposal: Proposal, ask: Ask) -> None:
+        refused = await self._asked(proposal, ask)
+        if refused is not None:
+            self._refuse(proposal.call, refused)
+            return
+        await self._free.acquire()
+        try:
+            if not self._stops:
+                self._scope.charge(tool_calls=1)
+        except Exception as error:
+            self._free.release()
+            self._stops = True
+            self._ended[proposal.call.id] = Ended(*_NOT_STARTED, error=error, is_signal=True)
+        else:
+            await self._run_one(proposal)
+
+    async def _asked(self, proposal: Proposal, ask: Ask) -> Refused | None:
+        """Return None when a person agrees."""
+        if self._inside is None:
+            return Refused("denied", "Denied: it needs the consent of a person, and nobody can be asked here.")
+        host, where = self._inside
+        opened = host.clock.utcnow()
+        request = OpenRequest(
+            id=uuid.uuid4().hex,
+            kind="tool",
+            path=self._dispatch.path,
+            question=ask.question,
+            tool=proposal.tool.name,
+            call_id=proposal.call.id,
+            arguments=arguments_text(proposal.arguments),
+            opened=opened,
+            expires=opened + timedelta(seconds=ask.expires),
+        )
+        answer: Answer = await host.wait(self._scope, where, request)
+        if answer.approval.approved:
+            return None
+        if answer.expired:
+            return Refused("denied", f"Denied: nobody agreed to it within {ask.expires:g} s.")
+        reason = answer.approval.reason or "a person did not agree to it"
+        return Refused("denied", f"Denied: {reason}.")
+
+    async def _run_one(self, proposal: Proposal) -> None:
+        """Dispatch one call, for which there is a place and which is paid for."""
+        try:
+            if not self._stops and not self._scope.is_closed:
+                await self._dispatch.run(proposal, partial(self._end, proposal.call))
+        finally:
+            self._free.release()
+
+    def _end(self, call: ToolCall, ended: Ended) -> None:
+        self._ended[call.id] = ended
+        self._stops = self._stops or ended.is_signal
+        self._finish(call, ended.status, ended.text, ended.value)
+
+    def _refuse(self, call: ToolCall, refused: Refused) -> None:
+        if refused.status == "denied":
+            reason = refused.text.removeprefix("Denied: ")
+            self._note(ToolDenied, call, tool=self._real_name(call.name), reason=reason)
+        self._finish(call, refused.status, refused.text)
+
+    def _finish(self, call: ToolCall, status: Status, text: str, value: Any = None) -> None:
+        text = compacted(text, self._settings.max_result)
+        ran, must_end = status in _CALLED, self._repetitions.must_end
+        self._results[call.id] = ToolResult(call, status, text, value, ran, must_end)
+        self._note(ToolFinished, call, tool=self._real_name(call.name), status=status, text=text)
+
+    def _raise_what_ends(self) -> None:
+        ended = [self._ended[call.id] for call in self._calls if call.id in self._ended]
+        for each in ended:
+            if each.is_signal and each.error is not None:
+                raise unwrapped(each.error) if isinstance(each.error, Exception) else each.error
+        for call in self._calls:
+            result = self._results[call.id]
+            tool = self._usable.get(self._real_name(call.name))
+            if tool is None or tool.on_failure != "fail" or result.status not in _ENDS_VISIT:
+                continue
+            kind = OutcomeUnknown if result.status == "unknown" else ToolError
+            error = kind(f"{tool.name}: {result.text}", tool=tool.name, call_id=call.id, status=result.status)
+            raise error from self._ended[call.id].error
+
+    def _note(self, event: type[Event], call: ToolCall, **values: Any) -> None:
+        if self._inside is not None:
+            host, where = self._inside
+            host.note(where, event, call=call.id, **values)

@@ -1,0 +1,41 @@
+"""The conversation: a reply with its calls, and their results, as messages of the next request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..messages import Message, ModelReply, ToolCall
+from .json_text import valid_arguments
+from .result import ToolResult
+
+__all__ = ["assistant_message", "tool_messages", "unique_calls"]
+
+
+def assistant_message(reply: ModelReply[Any]) -> Message:
+    """Return a reply as a message that any model can be sent: each call has an id of its own, and valid JSON."""
+    calls = tuple(
+        replace(call, arguments=valid_arguments(call.arguments)) for call in unique_calls(reply.tool_calls)
+    )
+    return Message("assistant", reply.text, calls)
+
+
+def tool_messages(results: Iterable[ToolResult]) -> tuple[Message, ...]:
+    """Return a message for each result, in their order."""
+    return tuple(Message("tool", result.text, tool_call_id=result.call.id) for result in results)
+
+
+def unique_calls(calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
+    """Return the calls with ids that differ: of two equal ones the second is given a number."""
+    given = {call.id for call in calls}
+    taken: set[str] = set()
+    made: list[ToolCall] = []
+    for call in calls:
+        id, number = call.id, 1
+        while not id or id in taken or (number > 1 and id in given):
+            number += 1
+            id = f"{call.id or 'call'}-{number}"
+        taken.add(id)
+        made.append(call if id == call.id else replace(call, id=id))
+    return tuple(made)

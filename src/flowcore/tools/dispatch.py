@@ -1,0 +1,157 @@
+"""The dispatch: a call that may run is run, and what came of it is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from inspect import isawaitable
+from typing import Any, NamedTuple
+
+import anyio
+
+from ..clock import SystemClock
+from ..events import ToolDelta, ToolStarted
+from ..runtime import GRACE, RunThreads, current_loop, unwrapped
+from ..scope import Scope
+from ..visit import path_of
+from ..visit_host import Inside
+from .decide import is_signal, words_of
+from .errand import Errand
+from .policy import Proposal
+from .result import Status, result_text
+from .tool import Arguments, ToolContext
+
+__all__ = ["Dispatch", "Ended", "arguments_text"]
+
+_UNKNOWN = "It was interrupted, and nobody knows whether it was done. Do not repeat it before that is clear."
+
+
+class Ended(NamedTuple):
+    """How a dispatched call ended. `is_signal` says that its error steers the run."""
+
+    status: Status
+    text: str
+    value: Any = None
+    error: BaseException | None = None
+    is_signal: bool = False
+
+
+def arguments_text(arguments: Arguments) -> str:
+    """Return arguments as JSON text."""
+    return result_text(dict(arguments))
+
+
+class Dispatch:
+    """Runs calls under a scope: in the run that it belongs to, with its clock and its threads, or without one."""
+
+    def __init__(self, scope: Scope, around: Inside | None, timeout: float, deps: Any) -> None:
+        self._scope = scope
+        self._inside = around
+        self._timeout = timeout
+        self._deps = deps
+        self.path = "" if around is None else path_of(around.where)
+        self._clock = SystemClock() if around is None else around.host.clock
+        self._loop = current_loop() if around is None else around.host.loop
+        self._grace = GRACE if around is None else around.host.grace
+        self._in_thread = RunThreads(self._loop).call if around is None else around.host.call
+
+    async def run(self, proposal: Proposal, tell: Callable[[Ended], None]) -> None:
+        """Run the call, and tell how it ended; where it is cancelled, too."""
+        tool, scope = proposal.tool, self._scope.beside()
+        self._started(proposal)
+        seconds = self._timeout if tool.timeout is None else tool.timeout
+        errand = self._errand(partial(self._work, proposal, scope), scope, tool.name)
+        try:
+            await errand.run(seconds, tool.name)
+        except BaseException:
+            tell(self._interrupted(errand, proposal, Ended("cancelled", "It was stopped before it was done.")))
+            raise
+        ended = self._judged(errand, proposal, seconds)
+        if ended.status == "unknown" and tool.verify is not None:
+            ended = await self._verified(proposal, seconds, ended)
+        tell(ended)
+
+    def _judged(self, errand: Errand, proposal: Proposal, seconds: float) -> Ended:
+        error = errand.error
+        if errand.is_late:
+            late = (
+                f"It took longer than {seconds:g} s and was stopped. Try something smaller, or go on without it."
+            )
+            return self._interrupted(errand, proposal, Ended("timeout", late, error=error))
+        if error is None:
+            return _checked(errand, proposal)
+        if isinstance(error, anyio.get_cancelled_exc_class()):
+            said = "What it waited for was cancelled."
+            return self._interrupted(errand, proposal, Ended("cancelled", said, error=error))
+        if is_signal(error, self._scope):
+            return Ended("failed", f"It ended with the run: {words_of(error)}", None, error, True)
+        error = unwrapped(error) if isinstance(error, Exception) else error
+        return Ended("failed", f"It failed: {words_of(error)}", None, error)
+
+    def _interrupted(self, errand: Errand, proposal: Proposal, ended: Ended) -> Ended:
+        """Return how an interrupted call ended. One with effects may have had them, unless it said so itself."""
+        if not proposal.tool.effects:
+            return ended
+        return _checked(errand, proposal) if errand.returned else ended._replace(status="unknown", text=_UNKNOWN)
+
+    async def _verified(self, proposal: Proposal, seconds: float, ended: Ended) -> Ended:
+        """Look once whether an interrupted call was done."""
+        scope = self._scope.beside()
+        verify: Any = proposal.tool.verify
+        check = partial(self._in_thread, verify, proposal.arguments, self.path)
+        errand = self._errand(partial(_awaited, check), scope, f"{proposal.tool.name} verify")
+        await errand.run(seconds, f"{proposal.tool.name} verify")
+        if errand.error is not None and is_signal(errand.error, self._scope):
+            return ended._replace(error=errand.error, is_signal=True)
+        if errand.value is True:
+            return Ended("ok", "It was interrupted, and a look afterwards found that it was done.")
+        if errand.value is False:
+            said = "It was interrupted, and a look afterwards found that it was not done."
+            return Ended("failed", said, error=ended.error)
+        return ended
+
+    def _errand(self, work: Callable[[], Any], scope: Scope, name: str) -> Errand:
+        return Errand(work, scope, self._clock, self._loop, self._grace, partial(self._leave_behind, name))
+
+    async def _work(self, proposal: Proposal, scope: Scope) -> Any:
+        tool, about = proposal.tool, self._inside
+        run_id = "" if about is None else about.host.run_id
+        tell = partial(self._emit, proposal)
+        context = ToolContext(proposal.call.id, tool.name, run_id, self.path, scope, self._deps, tell)
+        if tool.is_async:
+            return await tool.call(context, proposal.arguments)
+        call = partial(tool.call, context)
+        return await _awaited(partial(self._in_thread, call, proposal.arguments, self.path))
+
+    def _started(self, proposal: Proposal) -> None:
+        if self._inside is not None:
+            host, where = self._inside
+            told = {"tool": proposal.tool.name, "arguments": arguments_text(proposal.arguments)}
+            host.note(where, ToolStarted, call=proposal.call.id, **told)
+
+    def _emit(self, proposal: Proposal, data: object) -> None:
+        if self._inside is not None:
+            host, where = self._inside
+            host.tell(where, ToolDelta, call=proposal.call.id, tool=proposal.tool.name, data=data)
+
+    def _leave_behind(self, name: str) -> None:
+        if self._inside is not None:
+            self._inside.host.leave_behind(f"{self.path} ({name})")
+
+
+async def _awaited(call: Callable[[], Any]) -> Any:
+    """Return what a function in a thread returns; it may turn out to be something to await."""
+    value = await call()
+    return await value if isawaitable(value) else value
+
+
+def _checked(errand: Errand, proposal: Proposal) -> Ended:
+    """Return the result of a call that came back: of the type that the tool promises, or not."""
+    value, check = errand.value, proposal.tool.check_output
+    if check is not None:
+        try:
+            value = check(value)
+        except ValueError as error:
+            said = f"It ran, but did not return what it promises: {error}. What it changed outside is not undone."
+            return Ended("invalid_output", said, error=error)
+    return Ended("ok", result_text(value), value)
