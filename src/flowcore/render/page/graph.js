@@ -1,7 +1,7 @@
 // The graph: which nodes ran and which ways were taken up to a step. Python laid it out; here it is coloured.
 const SVG = "http://www.w3.org/2000/svg";
 const svg = document.querySelector("#graph svg");
-const parts = new Map();
+const parts = new Map(), badges = new Map();
 const STATES = ["ok", "failed", "retried", "unused", "taken", "other", "current", "unfinished", "running"];
 let zoom = 0;
 
@@ -23,17 +23,21 @@ function wakeGraph(choose) {
     if (!part) continue;
     part.setAttribute("tabindex", "0");
     part.setAttribute("role", "button");
+    const above = path.slice(0, Math.max(0, path.lastIndexOf("/")));
     part.dataset.path = path;
+    part.dataset.name = [...part.querySelectorAll("text")].map((words) => words.textContent).join(" ") + (above && ` in ${above}`);
     part.addEventListener("click", () => choose(path));
     part.addEventListener("keydown", (event) => {
       if (event.key === "Enter" || event.key === " ") choose(path), event.preventDefault(), event.stopPropagation();
     });
+    part.querySelector(".small")?.before(" "); // two words for who reads them aloud
     const box = part.querySelector("rect").getBBox();
-    const badge = shape("g", { class: "badge", "aria-hidden": "true" });
+    const badge = shape("g", { "aria-hidden": "true", "data-of": path });
     badge.append(shape("rect", { rx: 9, height: 18 }), shape("text", {}));
     badge.dataset.x = box.x + box.width - 2;
     badge.dataset.y = box.y - 1;
-    part.append(badge);
+    badges.set(id, badge);
+    part.parentNode.append(badge);
   }
   fit();
 }
@@ -59,7 +63,7 @@ function standing(step) {
     const over = visit.last <= step;
     node.visits++;
     node.again += visit.attempts - 1;
-    node.last = over || place === step ? visit.outcome : "running";
+    node.last = over ? visit.outcome : "running";
     if (visit.failure && over) node.failed++;
     edges.add(edgesInto(visit));
     if (over) edges.add(edgeOut(visit));
@@ -80,11 +84,11 @@ function badgeOf(node, state) {
   return node.visits > 1 ? `×${node.visits}` : SIGNS[node.last] ?? "✓";
 }
 
-function labelOf(path, node, state) {
-  if (!node) return `${path}, did not run`;
+function labelOf(name, node, state) {
+  if (!node) return `${name}, did not run`;
   const failed = node.failed && state !== "failed" ? `, failed ${times(node.failed)}` : "";
   const again = node.again ? `, tried again ${times(node.again)}` : "";
-  return `${path}, ran ${times(node.visits)}${failed}${again}, ${node.last === "retried" ? "ok" : node.last}`;
+  return `${name}, ran ${times(node.visits)}${failed}${again}, ${node.last === "retried" ? "ok" : node.last}`;
 }
 
 function paintGraph(step, comparing) {
@@ -96,10 +100,10 @@ function paintGraph(step, comparing) {
     part.classList.remove(...STATES);
     part.classList.add(state);
     part.classList.toggle("current", id === current?.id);
-    part.setAttribute("aria-label", labelOf(path, node, state));
+    part.setAttribute("aria-label", labelOf(part.dataset.name, node, state));
     if (id === current?.id) part.setAttribute("aria-current", "step");
     else part.removeAttribute("aria-current");
-    paintBadge(part.lastElementChild, node ? badgeOf(node, state) : "");
+    paintBadge(badges.get(id), node ? badgeOf(node, state) : "", state);
   }
   const theirs = new Set(comparing ? page.other.edges : []);
   for (const [id, part] of parts) {
@@ -113,9 +117,8 @@ function paintGraph(step, comparing) {
   if (part && get("view").scrollHeight > get("view").clientHeight + 20) reveal(part);
 }
 
-function paintBadge(badge, words) {
-  badge.toggleAttribute("hidden", !words);
-  badge.classList.toggle("none", !words);
+function paintBadge(badge, words, state) {
+  badge.setAttribute("class", words ? `badge ${state}` : "none");
   if (!words) return;
   const width = Math.max(18, 7 * words.length + 6), [box, label] = badge.children;
   box.setAttribute("width", width);

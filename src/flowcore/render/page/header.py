@@ -63,9 +63,10 @@ def spent_of(run: Recording) -> Spent:
     """Return what a run has spent; while it goes on, as far as its visits tell."""
     if run.status != "running":
         return run.spent
-    last = max((visit.spent for visit in run.visits), key=lambda spent: spent.seconds, default=Spent())
     seconds = max((visit.ended or visit.started for visit in run.visits), default=0.0)
-    return last.model_copy(update={"seconds": max(seconds, last.seconds)})
+    ended = [visit for visit in run.visits if visit.ended is not None]
+    last = max(ended, key=lambda visit: visit.ended or 0.0).spent if ended else Spent()
+    return last.model_copy(update={"seconds": seconds})
 
 
 def head_data(run: Recording) -> dict[str, Any]:

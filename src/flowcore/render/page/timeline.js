@@ -61,14 +61,14 @@ function paintRow(row, at, step, comparing) {
   const tag = visit.branch && visit.branch !== visit.name ? visit.branch : "";
   const classes = `row visit ${visit.outcome.replace(" ", "-")}${current ? " current" : ""}${row.place > step ? " ahead" : ""}`;
   const name = h("span", { class: "name", style: { "padding-left": `${10 + 14 * Math.min(visit.names.length - 1, 8)}px` } },
-    h("i", {}, SIGNS[visit.outcome]), said(visit.name), tag && h("small", {}, said(tag)), visit.dropped ? h("small", {}, "dropped") : "");
+    h("i", { role: "img", "aria-label": visit.outcome }, SIGNS[visit.outcome]), said(visit.name), tag && h("small", {}, said(tag)), visit.dropped ? h("small", {}, "dropped") : "");
   const pair = comparing ? page.other.times[row.place] : 0;
   const bars = h("span", { class: "bars" }, ...paintBars(visit));
   if (pair) bars.append(h("span", { class: "theirs", style: { left: share(pair[0]), width: share(pair[1] - pair[0]) } }));
   const delta = comparing && h("small", {}, pair ? difference(visit, pair) : "new");
   const end = h("span", { class: "took" }, delta || "", ` ${took(visit)}`);
   return h("button", { class: classes, style, tabindex: "-1", "data-place": row.place, title: visit.path,
-    "aria-current": current && "step", "aria-label": `step ${row.place + 1}, ${visit.name}, ${visit.outcome}, ${took(visit)}` }, name, bars, end);
+    "aria-current": current && "step" }, name, bars, end);
 }
 
 function difference(visit, [started, ended]) {
