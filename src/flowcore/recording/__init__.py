@@ -4,7 +4,7 @@ from .build import Recorded, recording_of
 from .changes import changes
 from .declared import BranchesData, FlowData, GraphData, NodeData, RouteData, flow_data, read_flow
 from .file import dump_runs, load_runs, read_runs
-from .recording import Change, Fault, ModelCall, Recording, Said, Spent, VisitData
+from .recording import Change, Fault, ModelCall, Recording, Said, Spent, ToolCallData, VisitData
 
 __all__ = [
     "BranchesData",
@@ -19,6 +19,7 @@ __all__ = [
     "RouteData",
     "Said",
     "Spent",
+    "ToolCallData",
     "VisitData",
     "changes",
     "dump_runs",

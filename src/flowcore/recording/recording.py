@@ -10,7 +10,7 @@ from typing import Literal
 from ..visit import RouteKind
 from .declared import Data, FlowData, Limits
 
-__all__ = ["Change", "Fault", "ModelCall", "Recording", "Said", "Spent", "VisitData"]
+__all__ = ["Change", "Fault", "ModelCall", "Recording", "Said", "Spent", "ToolCallData", "VisitData"]
 
 _NUMBERS = re.compile(r"#\d+|\[\d+\]")
 
@@ -52,6 +52,26 @@ class ModelCall(Data):
     cost: float = 0.0
     estimated: bool = False
     failure: Fault | None = None
+
+
+class ToolCallData(Data):
+    """One call that a model proposed, and what came of it. Times are seconds since the run began.
+
+    `arguments` are those that it was dispatched with, else those that were proposed. `started` is None for a call
+    that was not dispatched, `ended` for one that has no result yet, and `status` is then empty. `text` is what the
+    model was told. `answer` and `by` say what a person answered who was asked about it, and who.
+    """
+
+    id: str
+    tool: str
+    arguments: str
+    status: str = ""
+    text: str = ""
+    proposed: float
+    started: float | None = None
+    ended: float | None = None
+    answer: str = ""
+    by: str = ""
 
 
 class Said(Data):
@@ -98,6 +118,7 @@ class VisitData(Data):
     why: Mapping[str, str] | None = None
     changes: tuple[Change, ...] = ()
     calls: tuple[ModelCall, ...] = ()
+    tools: tuple[ToolCallData, ...] = ()
     said: tuple[Said, ...] = ()
     failure: Fault | None = None
     retried: tuple[tuple[float, Fault], ...] = ()
