@@ -14,6 +14,7 @@ from tests.side.test_against_reference import run_nest
 
 from flowcore import Budget, Complete, Continue, Flow, RunResult, Step, each, node, parallel
 from flowcore.diff import RunDiff, Turn, ValueChange, diff_runs, run_text
+from flowcore.diff.run_drawing import run_drawing
 from flowcore.diff.walks import Stop, align
 from flowcore.recording import Recording, VisitData, recording_of
 
@@ -299,3 +300,29 @@ async def test_attempts_count() -> None:
     first, *rest = run.visits
     twice = run.model_copy(update={"visits": (first.model_copy(update={"attempts": 2}), *rest)})
     assert facts(diff_runs(run, twice)) == ["~ draft#1: attempts 2, was 1"]
+
+
+async def test_the_picture_shows_the_ways_of_both_and_of_each_alone() -> None:
+    old, new = await ran("What is the opening hour?"), await ran("broken")
+    drawing = run_drawing(diff_runs(old, new))
+    names = {item.id: item.label or item.kind for item in drawing.nodes}
+    marks = {names.get(id, id): (mark.kind, mark.note) for id, mark in drawing.marks.items() if id in names}
+    ways = {
+        f"{names[edge.source]} > {names[edge.target]}": drawing.marks[edge.id].kind
+        for edge in drawing.edges
+        if edge.id in drawing.marks
+    }
+    assert marks == {
+        "draft": ("failed", "ran once, failed"),
+        "check": ("other", "the old run only"),
+        "deliver": ("other", "the old run only"),
+        "apologise": ("ok", "ran once, ok, the new run only"),
+    }
+    assert ways == {
+        "start > draft": "taken",
+        "draft > check": "other",
+        "draft > apologise": "added",
+        "check > deliver": "other",
+        "deliver > end": "other",
+        "apologise > end": "added",
+    }

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from ..errors import TargetError
+from ..graph.problems import bad_id
 from ..recording import BranchesData, FlowData, GraphData, read_flow
 
 __all__ = ["is_flow_file", "read_flow_file"]
@@ -52,7 +54,9 @@ def _fault(graph: GraphData, prefix: str) -> str:
         named += graph.starts
     if missing := set(named) - set(ids):
         return f"{prefix}{min(missing)} is named and not declared"
-    if twice := [id for id in ids if ids.count(id) > 1]:
+    if wrong := [id for id in ids if bad_id(id, prefix) is not None]:
+        return f"{prefix}{wrong[0]!r} is no id"
+    if twice := [id for id, count in Counter(ids).items() if count > 1]:
         return f"{prefix}{twice[0]} is declared twice"
     inner = (_fault(node.inside, f"{prefix}{node.id}/") for node in graph.nodes if node.inside is not None)
     return next(filter(None, inner), "")

@@ -87,8 +87,12 @@ def match(old: GraphData, new: GraphData, prefix: tuple[str, str] = ("", "")) ->
         left = ways[0][before.id] if before is not None else []
         routes = _pair_routes(left, ways[1][node.id], names)
         pairs.append(NodePair(before, node, routes, _inside(before, node, prefix), _is_reordered(left, routes)))
-    _put_removed_behind(pairs, old, names, ways[0])
-    return Level(prefix, old, new, names, tuple(pairs))
+    removed = {
+        node.id: NodePair(node, None, _pair_routes(ways[0][node.id], (), names))
+        for node in old.nodes
+        if node.id not in names
+    }
+    return Level(prefix, old, new, names, tuple(_with_removed(pairs, removed, old)))
 
 
 def _inside(old: NodeData | None, new: NodeData, prefix: tuple[str, str]) -> Level | None:
@@ -97,18 +101,22 @@ def _inside(old: NodeData | None, new: NodeData, prefix: tuple[str, str]) -> Lev
     return match(old.inside, new.inside, (f"{prefix[0]}{old.id}/", f"{prefix[1]}{new.id}/"))
 
 
-def _put_removed_behind(
-    pairs: list[NodePair], old: GraphData, names: Mapping[str, str], ways: Mapping[str, Sequence[RouteData]]
-) -> None:
-    places = {pair.old.id: pair for pair in pairs if pair.old is not None}
-    behind: NodePair | None = None
+def _with_removed(
+    pairs: Sequence[NodePair], removed: Mapping[str, NodePair], old: GraphData
+) -> Iterator[NodePair]:
+    """Yield the pairs, and what was removed behind what it stood behind."""
+    behind: dict[str, list[NodePair]] = {"": []}
+    before = ""
     for node in old.nodes:
-        pair = places.get(node.id)
-        if pair is None:
-            routes = tuple(RoutePair(way, None, names.get(way.target, way.target)) for way in ways[node.id])
-            pair = NodePair(node, None, routes)
-            pairs.insert(0 if behind is None else pairs.index(behind) + 1, pair)
-        behind = pair
+        if node.id in removed:
+            behind[before].append(removed[node.id])
+        else:
+            behind[before := node.id] = []
+    yield from behind[""]
+    for pair in pairs:
+        yield pair
+        if pair.old is not None:
+            yield from behind[pair.old.id]
 
 
 def _pair_routes(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from ..recording import FlowData, NodeData
 from ..render import Drawing, DrawnEdge, DrawnFrame, DrawnNode, Mark, draw
@@ -130,14 +131,14 @@ class _Merger:
             if edge.source in self.ids and edge.target in self.ids
         ]
         fresh, left = _without(self.new.edges, left), _without(left, self.new.edges)
+        reworded: dict[tuple[object, ...], list[DrawnEdge]] = {}
+        for edge in left:
+            reworded.setdefault(_ways(edge), []).append(edge)
         for edge in fresh:
-            before = next((was for was in left if _ways(was) == _ways(edge)), None)
-            if before is None:
-                self.marks[edge.id] = Mark("added")
-            else:
-                left.remove(before)
-                self.marks[edge.id] = Mark("changed", f"was {before.label}")
-        for number, edge in enumerate(left, len(self.new.edges)):
+            before = reworded.get(_ways(edge))
+            self.marks[edge.id] = Mark("changed", f"was {before.pop(0).label}") if before else Mark("added")
+        gone = chain.from_iterable(reworded.values())
+        for number, edge in enumerate(gone, len(self.new.edges)):
             self.edges.append(replace(edge, id=f"e{number}"))
             self.marks[f"e{number}"] = Mark("removed")
 

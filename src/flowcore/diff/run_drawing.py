@@ -13,9 +13,9 @@ __all__ = ["run_drawing"]
 
 
 def run_drawing(diff: RunDiff) -> Drawing:
-    """Return the drawing of the flow of two runs, marked as the new run went; the rest is `other`.
+    """Return the drawing of the flow of two runs, marked as the new run went.
 
-    Both must be runs of one flow.
+    Ways that it alone took are `added`, and what the old run alone did is `other`. Both must be of one flow.
     """
     drawing = draw(diff.new.flow)
     marks = run_marks(diff.new, drawing, other=diff.old)
@@ -23,7 +23,9 @@ def run_drawing(diff: RunDiff) -> Drawing:
     before, now = _visited(diff.old, ways), _visited(diff.new, ways)
     marks |= {id: Mark("other", "the old run only") for id in before - now}
     for id in now - before:
-        marks[id] = replace(marks[id], note=f"{marks[id].note}, the new run only")
+        came = marks[id]
+        words = f"{came.note}, the new run only"
+        marks[id] = Mark("added", "the new run only") if came.kind == "taken" else replace(came, note=words)
     return replace(drawing, marks=marks)
 
 
