@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import struct
 import subprocess
@@ -18,6 +19,8 @@ from pydantic import BaseModel
 from flowcore import Complete, Continue, Flow, Step, node
 from flowcore.errors import RenderError
 from flowcore.render import FORMATS, draw, render, shown, visible
+from flowcore.render.layout import Curve, Point
+from flowcore.render.shapes import arrow_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 NO_ENGINE = 'no layout engine for SVG and PNG: install one with `pip install "flowcore[render]"`'
@@ -127,6 +130,14 @@ def test_an_arrow_that_leads_back_has_its_tip_where_it_leads(triage: Any) -> Non
     (arrow,) = back.iter(f"{SVG}polygon")
     tip, rect = arrow.attrib["points"].split()[0].split(","), box[1].attrib
     assert abs(float(tip[1]) - float(rect["y"]) - float(rect["height"])) < 3
+
+
+@pytest.mark.parametrize("end", [Point(40, 0), Point(39.9, 0), Point(33, 0)])
+def test_an_arrow_has_its_size_wherever_an_engine_ends_the_line(end: Point) -> None:
+    corners = re.findall(
+        r"[-\d.]+,[-\d.]+", arrow_of(Curve((Point(0, 0), Point(10, 0), Point(20, 0), end), Point(40, 0), None))
+    )
+    assert corners == ["40,0", "33,2.8", "33,-2.8"]
 
 
 def test_many_long_ways_are_drawn_in_a_moment_all_of_them() -> None:

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from importlib.metadata import files
 from pathlib import Path
 from typing import Any, Literal
@@ -21,11 +22,11 @@ from tests.web.chromium import missing, web_file
 
 from flowcore import Complete, Continue, Flow, Step, node
 from flowcore.recording import recording_of
-from flowcore.render import render
+from flowcore.render import LOOKS, Drawing, Mark, collapsed, draw, focused, render
 from flowcore.render.page import run_page
 
 from .pictures import Picture, Reader, declared, read_node, unescaped, unpadded
-from .random_flows import flows
+from .random_flows import HOSTILE, flows
 from .test_formats import many_routes
 
 _READ = """async texts => {
@@ -145,6 +146,38 @@ def test_each_engine_reads_what_is_declared(sample: list[Any], engine: str) -> N
     assert len(read) == 200
     for flow, found in zip(sample, read, strict=True):
         assert picture_of_dot(found) == declared(flow)
+
+
+def views_of(flow: Any, number: int) -> Drawing:
+    """Returns a part of a flow, or more of it, with hostile marks on everything that is left."""
+    whole = draw(flow, types=number % 4 == 0)
+    items = [item for item in whole.items() if item.kind not in ("start", "end", "out", "join")]
+    notes = [*HOSTILE, "two\nlines", ""]
+    kinds = list(LOOKS)
+    ids = [item.id for item in (*whole.items(), *whole.edges)]
+    marks = {id: Mark(kinds[n % len(kinds)], notes[(n + number) % len(notes)]) for n, id in enumerate(ids)}
+    marked = replace(whole, marks=marks)
+    if number % 4 == 1:
+        return collapsed(marked, 1)
+    return focused(marked, items[number % len(items)].path, number % 3) if number % 4 == 2 else marked
+
+
+@pytest.mark.behaviour("DRAW-1", "DRAW-3", "DRAW-4")
+def test_views_with_hostile_marks_are_read_as_they_are_drawn(sample: list[Any], page: Page) -> None:
+    drawings = [views_of(flow, number) for number, flow in enumerate(sample)]
+    read = page.evaluate(_READ, [render(drawing, "mermaid") for drawing in drawings])
+    for drawing, found in zip(drawings, read, strict=True):
+        frames = {frame.id for frame in drawing.frames}
+        assert {frame["id"] for frame in found["frames"]} == frames
+        assert {item["id"] for item in found["vertices"]} - frames == {node.id for node in drawing.nodes}
+        ways = [drawing.anchors(edge) for edge in drawing.edges]
+        assert [(edge["start"], edge["end"]) for edge in found["edges"]] == ways
+    program = next(filter(None, programs().values()))
+    text = "".join(render(drawing, "dot", legend=True) for drawing in drawings)
+    run = subprocess.run([str(program), "-Tjson0"], input=text.encode(), capture_output=True, check=True)
+    for drawing, found in zip(drawings, documents(run.stdout.decode()), strict=True):
+        assert {id_of(item) for item in found.get("objects", ())} == {item.id for item in drawing.items()}
+        assert {edge["id"] for edge in found.get("edges", ())} == {edge.id for edge in drawing.edges}
 
 
 def documents(text: str) -> Iterator[dict[str, Any]]:

@@ -16,6 +16,8 @@ from .engine import find_engine, run_engine
 __all__ = ["Box", "Curve", "Layout", "Point", "lay_out"]
 
 _POINTS_PER_INCH = 72
+_LIFT = 3.0
+"""How far a label is lifted off its way where ways run from left to right: engines leave no room there."""
 
 
 class Point(NamedTuple):
@@ -60,7 +62,7 @@ def lay_out(drawing: Drawing, direction: str) -> Layout:
 def _laid_out(engine: Path, dot: str, options: tuple[str, ...]) -> Layout:
     found = json.loads(run_engine(dot, "-Tjson0", *options, engine=engine))
     left, low, right, high = map(float, found["bb"].split(","))
-    sheet = _Sheet(left, high)
+    sheet = _Sheet(left, high, _LIFT if found.get("rankdir") == "LR" else 0.0)
     boxes = dict(sheet.box(item) for item in found["objects"])
     curves = {item["id"]: sheet.curve(item) for item in found["edges"]}
     return Layout(right - left, high - low, boxes, curves)
@@ -69,9 +71,10 @@ def _laid_out(engine: Path, dot: str, options: tuple[str, ...]) -> Layout:
 class _Sheet:
     """Turns what the engine says, which counts from the lower left corner."""
 
-    def __init__(self, left: float, high: float) -> None:
+    def __init__(self, left: float, high: float, lift: float) -> None:
         self.left = left
         self.high = high
+        self.lift = lift
 
     def point(self, text: str) -> Point:
         x, y = map(float, text.split(","))
@@ -88,7 +91,10 @@ class _Sheet:
     def curve(self, item: dict[str, Any]) -> Curve:
         ends = {word[0]: self.point(word[2:]) for word in item["pos"].split() if word[0] in "se"}
         points = tuple(self.point(word) for word in item["pos"].split() if word[0] not in "se")
-        label = self.point(item["lp"]) if "lp" in item else None
+        label = None
+        if "lp" in item:
+            middle = self.point(item["lp"])
+            label = Point(middle.x, middle.y - self.lift)
         if item.get("dir") == "back":
             return Curve(points[::-1], ends.get("s", points[0]), label)
         return Curve(points, ends.get("e", points[-1]), label)

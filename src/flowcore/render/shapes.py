@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from math import dist
 
 from .layout import Box, Curve, Point
 from .words import shown
@@ -25,9 +26,12 @@ def rect_of(box: Box, corner: float = CORNER) -> str:
 def arrow_of(curve: Curve, slope: float = 0.4) -> str:
     """Return the arrow at the end of a curve; its slope says how wide it is."""
     end, tip = curve.points[-1], curve.tip
-    along = Point(tip.x - end.x, tip.y - end.y)
-    length = (along.x**2 + along.y**2) ** 0.5 or 1
-    across = Point(-along.y / length * _ARROW * slope, along.x / length * _ARROW * slope)
+    if dist(end, tip) < _ARROW / 2:  # an engine may leave no room at the border of a frame
+        before = next((point for point in reversed(curve.points) if dist(point, tip) >= _ARROW), end)
+        far = dist(before, tip) or 1
+        end = Point(tip.x - (tip.x - before.x) * _ARROW / far, tip.y - (tip.y - before.y) * _ARROW / far)
+    length = dist(end, tip) or 1
+    across = Point((end.y - tip.y) / length * _ARROW * slope, (tip.x - end.x) / length * _ARROW * slope)
     corners = [tip, Point(end.x + across.x, end.y + across.y), Point(end.x - across.x, end.y - across.y)]
     return f'<polygon points="{" ".join(f"{short(corner.x)},{short(corner.y)}" for corner in corners)}"/>'
 
