@@ -165,8 +165,8 @@ class ModelReply(Generic[ValueT]):
 class Chunk:
     """A piece of a streamed answer: text, reasoning, or a piece of a tool call (`call` is its place, from 0).
 
-    `usage` is all that was used so far, not what came on top. `finish_reason` is set on the last piece, and so are
-    the `warnings`: what was asked and not done.
+    `usage` and `cost` are all that was used so far, not what came on top. `finish_reason` is set on the last
+    piece, and so are the `warnings`: what was asked and not done.
     """
 
     text: str = ""
@@ -180,3 +180,5 @@ class Chunk:
     model: str = ""
     id: str = ""
     warnings: tuple[str, ...] = ()
+    cost: float = 0.0
+    attachments: tuple[Attachment, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..messages import Chunk, ModelReply, TokenUsage, ToolCall
+from ..messages import Attachment, Chunk, ModelReply, TokenUsage, ToolCall
 
 __all__ = ["Assembly", "pieces_of"]
 
@@ -29,6 +29,8 @@ class Assembly:
         self._usage = TokenUsage()
         self._finish_reason = ""
         self._warnings: tuple[str, ...] = ()
+        self._attachments: tuple[Attachment, ...] = ()
+        self._cost = 0.0
         self._model = ""
         self._id = ""
         self.count = 0
@@ -54,6 +56,8 @@ class Assembly:
             self._usage = chunk.usage
         self._finish_reason = chunk.finish_reason or self._finish_reason
         self._warnings += chunk.warnings
+        self._attachments += chunk.attachments
+        self._cost = chunk.cost or self._cost
         self._model = self._model or chunk.model
         self._id = self._id or chunk.id
 
@@ -62,6 +66,8 @@ class Assembly:
         return ModelReply(
             "".join(self._text),
             usage=self._usage,
+            cost=self._cost,
+            attachments=self._attachments,
             finish_reason=self._finish_reason,
             tool_calls=tuple(
                 ToolCall(call.id, call.name, "".join(call.arguments)) for _, call in sorted(self._calls.items())
@@ -82,5 +88,11 @@ def pieces_of(reply: ModelReply[Any]) -> list[Chunk]:
         for place, call in enumerate(reply.tool_calls)
     ]
     usage = reply.usage if reply.usage.total else None
-    last = Chunk(usage=usage, finish_reason=reply.finish_reason, warnings=reply.warnings)
+    last = Chunk(
+        usage=usage,
+        cost=reply.cost,
+        finish_reason=reply.finish_reason,
+        warnings=reply.warnings,
+        attachments=reply.attachments,
+    )
     return [replace(piece, model=reply.model, id=reply.id) for piece in (*pieces, last)]

@@ -15,14 +15,12 @@ __all__ = ["Prices", "PublicPrices"]
 Prices = Callable[[str, TokenUsage], float | None]
 """What a request to the named model cost that used so much; None if it has no price."""
 
-_OPENAI = "https://api.openai.com/v1"
-
 
 class PublicPrices:
     """The providers' public prices in US dollars, as `genai-prices` has them. Nothing is fetched."""
 
-    def __init__(self, base_url: str | None) -> None:
-        self._url = base_url or _OPENAI
+    def __init__(self, base_url: str) -> None:
+        self._where = {"provider_api_url": base_url} if base_url else {}
         self._library: Any = None
 
     async def load(self) -> None:
@@ -31,12 +29,14 @@ class PublicPrices:
             self._library = await anyio.to_thread.run_sync(_load)
 
     def __call__(self, model: str, usage: TokenUsage) -> float | None:
-        """Return the price, or None where the list has no such model at that address."""
+        """Return the price, or None where the list has no such model, or not at that address."""
         used = self._library.Usage(
-            input_tokens=usage.input, output_tokens=usage.output, cache_read_tokens=usage.cached
+            input_tokens=usage.input,
+            output_tokens=usage.output,
+            cache_read_tokens=min(usage.cached, usage.input),
         )
         try:
-            return float(self._library.calc_price(used, model, provider_api_url=self._url).total_price)
+            return float(self._library.calc_price(used, model, **self._where).total_price)
         except (LookupError, ValueError):
             return None
 

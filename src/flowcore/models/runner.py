@@ -86,10 +86,12 @@ class ModelRunner:
             if number is not None and not number > 0:
                 raise ValueError(f"ModelRunner({name}={number}): give more than zero, or None")
         self._is_own = isinstance(model, str)
-        self._model: Model = _chat_model(model, base_url, api_key, client) if isinstance(model, str) else model
+        self._model: Model = (
+            _chat_model(model, base_url, api_key, client, timeout) if isinstance(model, str) else model
+        )
         known = str(getattr(self._model, "name", ""))
         self._name = known or type(self._model).__name__
-        self._host = urlsplit(base_url).hostname or "" if base_url else str(getattr(self._model, "host", ""))
+        self._host = urlsplit(getattr(self._model, "base_url", "")).hostname or ""
         own: Collection[Feature] = getattr(self._model, "features", EVERY_FEATURE)
         self._features = frozenset(own if features is None else features)
         self._rules = Rules(context_limit, repairs, reducer)
@@ -98,7 +100,7 @@ class ModelRunner:
             self._model,
             self._name,
             retry or Retry(attempts=1),
-            prices or (PublicPrices(base_url or getattr(self._model, "base_url", None)) if known else None),
+            prices or (PublicPrices(getattr(self._model, "base_url", "")) if known else None),
             clock,
             timeout,
             piece_timeout,
@@ -261,9 +263,9 @@ class ModelRunner:
         return measured(self._model, request, self._rules.limit, streaming=streaming)
 
 
-def _chat_model(name: str, base_url: str | None, api_key: str | None, client: Any) -> Model:
+def _chat_model(name: str, base_url: str | None, api_key: str | None, client: Any, timeout: float | None) -> Model:
     from .chat import ChatModel  # noqa: PLC0415 - loaded only by who calls a model by HTTP
 
     if base_url is None:
-        return ChatModel(name, api_key=api_key, client=client)
-    return ChatModel(name, base_url=base_url, api_key=api_key, client=client)
+        return ChatModel(name, api_key=api_key, client=client, timeout=timeout)
+    return ChatModel(name, base_url=base_url, api_key=api_key, client=client, timeout=timeout)
