@@ -36,6 +36,12 @@ def completion(message: dict[str, Any], finish: str | None = "stop", **more: Any
     }
 
 
+def as_sent(data: Any, status: int = 200) -> httpx.Response:
+    """Returns a response that is read as it comes, as those of servers are."""
+    body = httpx.ByteStream(json.dumps(data).encode())
+    return httpx.Response(status, headers={"content-type": "application/json"}, stream=body)
+
+
 def asking(**settings: Any) -> ModelRequest:
     return ModelRequest(HELLO.messages, settings=ModelSettings(**settings))
 
@@ -56,7 +62,7 @@ async def watched(base_url: str, **options: Any) -> AsyncIterator[tuple[ChatMode
 
 
 def busy(client: httpx.AsyncClient) -> list[str]:
-    """Returns the connections of a client that neither wait for a request nor are closed, and its waiting requests."""
+    """Returns the connections of a client that are at work, and its requests that wait for one."""
     pool = client._transport._pool  # type: ignore[attr-defined]
     held = [one for one in pool.connections if not (one.is_idle() or one.is_closed())]
     return [*map(repr, held), *map(repr, pool._requests)]
