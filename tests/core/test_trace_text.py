@@ -197,6 +197,7 @@ used 0 rounds, 3 requests, 10 tokens
 """
 
 
+@pytest.mark.behaviour("TEST-4")
 @pytest.mark.parametrize(
     ("detail", "text"), [("path", PATH), ("routes", ROUTES), ("state", STATE), ("full", FULL)]
 )
@@ -206,6 +207,7 @@ async def test_each_detail_tells_more_than_the_one_before(detail: Detail, text: 
     assert FULL == result.trace.to_text()
 
 
+@pytest.mark.behaviour("TEST-4")
 async def test_a_masked_place_is_told_by_its_word_wherever_it_is_printed() -> None:
     mask = {"state.token": "token", "state.keys.id": "key", "value.token": "token", "why.token": "token"}
     mask |= {"value.keys": "keys", "emit.begun.token": "token", "artifact.key": "key"}

@@ -34,9 +34,11 @@ def test_the_tests_of_the_tutorial_pass(tmp_path: Path) -> None:
     assert "2 passed" in run_pytest(tmp_path)
 
 
-def test_the_tests_of_the_guide_pass_and_its_snapshot_holds(tmp_path: Path) -> None:
+def test_the_tests_of_the_guide_pass_and_its_snapshots_hold(tmp_path: Path) -> None:
     (tmp_path / "test_page.py").write_text(module_of("docs/how-to/test-a-flow.md"), "utf-8")
-    assert "1 snapshot generated" in run_pytest(tmp_path, "--snapshot-update")
+    written = run_pytest(tmp_path, "--snapshot-update")
+    assert "4 snapshots generated" in written
+    assert "3 traces: 3 new" in written
     printed = run_pytest(tmp_path)
-    assert "15 passed" in printed
-    assert "1 snapshot passed" in printed
+    assert "20 passed" in printed
+    assert "4 snapshots passed" in printed

@@ -41,6 +41,7 @@ def runner(request: pytest.FixtureRequest) -> FlowRunner:
     return FlowRunner("note", backend=request.param)
 
 
+@pytest.mark.behaviour("TEST-5")
 def test_an_hour_takes_no_time(runner: FlowRunner) -> None:
     began = runner.clock.monotonic()
     result = runner(sleeper, Note(), deps=runner.clock)
@@ -48,11 +49,13 @@ def test_an_hour_takes_no_time(runner: FlowRunner) -> None:
     assert runner.clock.monotonic() - began == HOUR
 
 
+@pytest.mark.behaviour("TEST-5")
 def test_a_timeout_comes_before_a_longer_sleep(runner: FlowRunner) -> None:
     result = runner(impatient, Note(), deps=runner.clock)
     assert (result.value, result.path, result.usage.seconds) == ("NodeTimeout", "sleep! > end", 60)
 
 
+@pytest.mark.behaviour("TEST-5")
 def test_the_time_of_a_budget_ends_a_run(runner: FlowRunner) -> None:
     result = runner(sleeper, Note(), deps=runner.clock, budget=Budget(seconds=30))
     assert (result.status, result.exhausted, result.usage.seconds) == ("failed", "seconds", 30)

@@ -25,6 +25,7 @@ async def refuse(*_: Any) -> None:
     raise AssertionError("a node function ran")
 
 
+@pytest.mark.behaviour("TEST-6")
 async def test_every_nest_goes_the_same_way_again() -> None:
     lengths = []
     for seed in range(NESTS):
@@ -72,6 +73,7 @@ async def ran(seed: int) -> tuple[Any, RunResult[Any]]:
     return build(spec.flow, spec.state, refuse, refuse), result
 
 
+@pytest.mark.behaviour("TEST-6")
 async def test_every_run_goes_the_same_way_again_however_it_ended() -> None:
     ends = set()
     for seed in range(RUNS):
@@ -243,6 +245,7 @@ def test_a_run_goes_the_same_way_through_its_own_flow(then: RunResult[str]) -> N
     assert (replay(file, desk).visits, replay(file, desk).walked) == (11, False)
 
 
+@pytest.mark.behaviour("TEST-6")
 @pytest.mark.parametrize("number", range(len(CHANGES)))
 def test_another_way_is_told_at_its_visit(then: RunResult[str], number: int) -> None:
     flow, of_values, of_routes = CHANGES[number]

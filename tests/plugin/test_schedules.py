@@ -13,7 +13,7 @@ SCRIPT = Path(__file__).with_name("schedules.py")
 SCHEDULES = 50
 
 
-@pytest.mark.behaviour("A73")
+@pytest.mark.behaviour("A73", "TEST-1")
 def test_the_text_is_equal_over_fifty_schedules_under_five_hash_seeds() -> None:
     processes = [
         subprocess.Popen(

@@ -206,6 +206,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.behaviour("TEST-2")
 def test_the_first_line_of_a_failure_says_what_kind_of_change_it_is(desk: Project) -> None:
     ran = desk.pytest("-k", "test_change", TODAY="1")
     assert ran.first_lines == list(CHANGES.values())
@@ -220,6 +221,7 @@ def test_the_first_line_of_another_diagram_counts_its_lines(desk: Project) -> No
     assert " flowcore diagram diff -" in ran.text
 
 
+@pytest.mark.behaviour("TEST-2")
 def test_a_failure_shows_the_whole_difference_and_keeps_the_run(desk: Project) -> None:
     ran = desk.pytest("-k", "test_desk and not test_change", TODAY="value")
     assertion, section = ran.text.split(" flowcore trace diff -")
@@ -246,12 +248,14 @@ def test_a_failure_shows_the_whole_difference_and_keeps_the_run(desk: Project) -
     assert "abab" in page
 
 
+@pytest.mark.behaviour("TEST-3")
 def test_there_is_no_snapshot_yet_and_none_is_made_unasked(small: Project) -> None:
     ran = small.pytest(CI="true")
     assert ran.first_lines == ["no snapshot yet: run with --snapshot-update"] * 3
     assert not (small.folder / "__snapshots__").exists()
 
 
+@pytest.mark.behaviour("TEST-3")
 def test_an_update_says_what_it_changed(small: Project) -> None:
     assert "2 traces: 2 new" in small.pytest("--snapshot-update").text
     ran = small.pytest("--snapshot-update", TODAY="value")
@@ -356,6 +360,7 @@ def test_an_inline_snapshot_needs_a_path_alone(small: Project) -> None:
     assert small.pytest("-n0").code == 1
 
 
+@pytest.mark.behaviour("TEST-7")
 def test_without_syrupy_the_error_names_what_to_install(small: Project) -> None:
     ran = small.pytest("-p", "no:syrupy")
     assert ran.text.count('trace_snapshot needs syrupy: pip install "flowcore[test]"') >= 2
@@ -365,6 +370,7 @@ def test_without_syrupy_the_error_names_what_to_install(small: Project) -> None:
 LISTS = "import sys; import pytest; pytest.main(['-q', '-p', 'no:cacheprovider', '.']); print(sorted(sys.modules))"
 
 
+@pytest.mark.behaviour("TEST-7")
 def test_pytest_starts_without_flowcore(project: Project) -> None:
     project.write("test_plain.py", "def test(): pass\n")
     done = subprocess.run(
