@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, Page
+from tests.web.chromium import web_file
 
 from flowcore.recording import Recording
 from flowcore.render import run_page
-from tests.web.chromium import web_file
 
 
 @contextmanager

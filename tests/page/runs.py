@@ -11,7 +11,10 @@ from pydantic import BaseModel
 from flowcore import Budget, Complete, Continue, Flow, Log, Retry, Step, each, node, parallel
 from flowcore.recording import ModelCall, Recording, recording_of
 
-EVIL = '</script><script>alert(1)</script><img src=x onerror="alert(2)"><!-- \' " \u202etxet\u202c \u2028 \ud800 {{7*7}} &lt;'
+EVIL = (
+    '</script><script>alert(1)</script><img src=x onerror="alert(2)"><!-- \' "'
+    " \u202etxet\u202c \u2028 \ud800 {{7*7}} &lt;"
+)
 
 
 class Busy(Exception):
@@ -29,77 +32,87 @@ class Ticket(BaseModel):
     reply: str = ""
 
 
+@node(starts_round=False)
+async def load(step: Step[Ticket]) -> Continue:
+    step.state.question = f"{step.state.question} I asked twice."
+    return Continue()
+
+
+@node
+async def classify(step: Step[Ticket]) -> Continue[Literal["question", "refund"]]:
+    step.state.kind = "question"
+    return Continue("question", why={"confidence": 0.83, "words": ["order"]})
+
+
+@node
+async def ask_human(step: Step[Ticket]) -> Continue:
+    return Continue()
+
+
+@node(starts_round=True)
+async def plan(step: Step[Ticket]) -> Continue:
+    step.state.queries = (*step.state.queries, f"order {step.round}")
+    return Continue()
+
+
+@node
+async def search_docs(step: Step[Ticket]) -> Continue:
+    step.state.docs.append("three to five days")
+    step.emit("hits", {"count": 3})
+    return Continue()
+
+
+@node
+async def fetch_orders(step: Step[Ticket]) -> Continue:
+    if step.attempt == step.round == 1 and step.state.fails:
+        raise ConnectionError("503 Service Unavailable")
+    step.state.orders = [{"id": "7731", "status": "shipped"}]
+    step.artifact("order.json", '{"id": 7731}', "application/json")
+    return Continue()
+
+
+@node
+async def merge_facts(step: Step[Ticket]) -> Continue[Literal["enough", "not enough"]]:
+    facts, needed = len(step.state.docs), step.state.rounds
+    return Continue("enough" if facts >= needed else "not enough", why={"facts": facts, "needed": needed})
+
+
+@node
+async def draft(step: Step[Ticket]) -> Continue:
+    if step.state.fails:
+        raise Busy("529: try again later")
+    step.state.reply = "It is on its way."
+    return Continue()
+
+
+@node(starts_round=False)
+async def judge(step: Step[Ticket]) -> Continue[Literal["good", "poor"]]:
+    return Continue("good", why={"score": 0.91})
+
+
+@node(starts_round=True)
+async def revise(step: Step[Ticket]) -> Continue:
+    return Continue()
+
+
+@node
+async def accept(step: Step[Ticket]) -> Complete[str]:
+    return Complete("good")
+
+
+@node
+async def fallback(step: Step[Ticket]) -> Continue:
+    step.state.reply = "We will write to you."
+    return Continue()
+
+
+@node
+async def send(step: Step[Ticket]) -> Complete[str]:
+    return Complete(step.state.reply)
+
+
 def triage() -> Flow[Ticket, object, str]:
     """A flow with everything that a page shows: a loop, branches, a sub-flow, retries, error routes."""
-    attempts: list[int] = []
-
-    @node(starts_round=False)
-    async def load(step: Step[Ticket]) -> Continue:
-        step.state.question = f"{step.state.question} I asked twice."
-        return Continue()
-
-    @node
-    async def classify(step: Step[Ticket]) -> Continue[Literal["question", "refund"]]:
-        step.state.kind = "question"
-        return Continue("question", why={"confidence": 0.83, "words": ["order"]})
-
-    @node
-    async def ask_human(step: Step[Ticket]) -> Continue:
-        return Continue()
-
-    @node(starts_round=True)
-    async def plan(step: Step[Ticket]) -> Continue:
-        step.state.queries = (*step.state.queries, f"order {step.round}")
-        return Continue()
-
-    @node
-    async def search_docs(step: Step[Ticket]) -> Continue:
-        step.state.docs.append("three to five days")
-        step.emit("hits", {"count": 3})
-        return Continue()
-
-    @node
-    async def fetch_orders(step: Step[Ticket]) -> Continue:
-        attempts.append(step.round)
-        if len(attempts) == 1 and step.state.fails:
-            raise ConnectionError("503 Service Unavailable")
-        step.state.orders = [{"id": "7731", "status": "shipped"}]
-        step.artifact("order.json", '{"id": 7731}', "application/json")
-        return Continue()
-
-    @node
-    async def merge_facts(step: Step[Ticket]) -> Continue[Literal["enough", "not enough"]]:
-        facts, needed = len(step.state.docs), step.state.rounds
-        return Continue("enough" if facts >= needed else "not enough", why={"facts": facts, "needed": needed})
-
-    @node
-    async def draft(step: Step[Ticket]) -> Continue:
-        if step.state.fails:
-            raise Busy("529: try again later")
-        step.state.reply = "It is on its way."
-        return Continue()
-
-    @node(starts_round=False)
-    async def judge(step: Step[Ticket]) -> Continue[Literal["good", "poor"]]:
-        return Continue("good", why={"score": 0.91})
-
-    @node(starts_round=True)
-    async def revise(step: Step[Ticket]) -> Continue:
-        return Continue()
-
-    @node
-    async def accept(step: Step[Ticket]) -> Complete[str]:
-        return Complete("good")
-
-    @node
-    async def fallback(step: Step[Ticket]) -> Continue:
-        step.state.reply = "We will write to you."
-        return Continue()
-
-    @node
-    async def send(step: Step[Ticket]) -> Complete[str]:
-        return Complete(step.state.reply)
-
     research = parallel("research", search_docs, fetch_orders.using(retry=Retry(attempts=3)))
     review = Flow("review", judge.to(good=accept, poor=revise), revise.to(judge), accept).as_node("review")
     return Flow(

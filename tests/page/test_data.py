@@ -10,17 +10,17 @@ from importlib.resources import files
 from typing import Any
 
 import pytest
+from tests.page.runs import Counter, deep, hostile, loop_flow, looped, recorded, rich, straight
 
 from flowcore import Budget
 from flowcore.errors import RenderError
-from flowcore.recording import Change, Recording, dump_runs, load_runs
+from flowcore.recording import Change, dump_runs, load_runs
 from flowcore.render import draw, run_marks, run_page
 from flowcore.render.colours import DARK, LIGHT, Palette
 from flowcore.render.page import head_json, picture, visit_json
 from flowcore.render.page.comparing import compare_runs
 from flowcore.render.page.header import chips, outcome, seconds_words
 from flowcore.render.page.table import MOST_ROWS, table_rows
-from tests.page.runs import Counter, deep, hostile, loop_flow, looped, recorded, rich, straight
 
 
 def data_of(page: str) -> Any:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
-
-from flowcore.render import run_page
 from tests.page.looking import faults, looking, painted, place, press
 from tests.page.runs import EVIL, hostile, rich
+
+from flowcore.render import run_page
 
 
 @pytest.mark.behaviour("PAGE-6")
@@ -57,7 +57,8 @@ def test_the_page_may_run_its_own_script_and_load_nothing(browser: Browser, tmp_
     page = browser.new_page()
     page.goto(file.as_uri())
     page.evaluate(
-        "const one = document.createElement('script'); one.textContent = 'window.stolen = 1'; document.body.append(one)"
+        "const bad = document.createElement('script');"
+        " bad.textContent = 'window.stolen = 1'; document.body.append(bad)"
     )
     assert page.evaluate("window.stolen") is None
     assert page.evaluate("fetch('https://example.com').then(() => 'gone', error => error.name)") == "TypeError"

@@ -10,12 +10,12 @@ from threading import Thread
 
 import pytest
 from playwright.sync_api import Browser, expect
+from tests.page.looking import painted, place, press
+from tests.page.runs import rich
 
 from flowcore.recording import Recording, VisitData
 from flowcore.render import run_page
 from flowcore.render.page import head_json, visit_json
-from tests.page.looking import painted, place, press
-from tests.page.runs import rich
 
 
 def part(run: Recording, count: int) -> Recording:

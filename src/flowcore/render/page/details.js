@@ -1,5 +1,5 @@
 // The details of a step: what it changed, what it called and told, how it failed, and why it went on as it did.
-const SHORT = 480, TABLE_ROWS = 500;
+const SHORT = 480, TABLE_ROWS = 200;
 
 /** A value of the run. Of a long one the beginning, and the rest at the press of a button. */
 function value(words) {
