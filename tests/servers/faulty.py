@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -42,7 +43,8 @@ class Talk:
 class FaultyServer:
     """Behaves in one way to everyone. Knows every request, and how many connections are open."""
 
-    def __init__(self, behave: Behaviour) -> None:
+    def __init__(self, behave: Behaviour, tls: ssl.SSLContext | None = None) -> None:
+        self._tls = tls
         self._behave = behave
         self._socket = socket.create_server(("127.0.0.1", 0))
         self._changed = threading.Condition()
@@ -75,10 +77,13 @@ class FaultyServer:
                     self.open += 1
                 threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
+    def _secured(self, connection: socket.socket) -> socket.socket:
+        return connection if self._tls is None else self._tls.wrap_socket(connection, server_side=True)
+
     def _serve(self, connection: socket.socket) -> None:
         connection.settimeout(_PATIENCE)
         try:
-            with connection, suppress(ConnectionError):
+            with suppress(ConnectionError, ssl.SSLError), self._secured(connection) as connection:
                 while request := read_request(connection):
                     with self._changed:
                         self.requests.append(request)
@@ -92,8 +97,8 @@ class FaultyServer:
 
 
 @contextmanager
-def faulty(behave: Behaviour) -> Iterator[FaultyServer]:
-    server = FaultyServer(behave)
+def faulty(behave: Behaviour, tls: ssl.SSLContext | None = None) -> Iterator[FaultyServer]:
+    server = FaultyServer(behave, tls)
     try:
         yield server
         server.wait_for(open=0)
@@ -115,7 +120,10 @@ def read_request(connection: socket.socket) -> bytes:
         (int(line[15:]) for line in start.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0
     )
     while len(body) < size:
-        body += connection.recv(65536)
+        part = connection.recv(65536)
+        if not part:
+            return b""
+        body += part
     return start + b"\r\n\r\n" + body
 
 

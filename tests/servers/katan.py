@@ -19,22 +19,19 @@ Katan = Callable[..., Served]
 
 @pytest.fixture(scope="session")
 def katan(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Katan]:
-    """Starts servers with the given options: one for all tests that ask for the same, or a `fresh` one."""
+    """Starts servers with the given options, one for all tests that ask for the same."""
     if not _PROGRAM.is_file():
         missing("llm-katan", "scripts/test installs it into .venv/servers")
     kept: dict[tuple[str, ...], Served] = {}
     home = tmp_path_factory.mktemp("katan")
     with ExitStack() as running:
 
-        def start(*options: str, fresh: bool = False) -> Served:
-            if fresh or options not in kept:
+        def start(*options: str) -> Served:
+            if options not in kept:
                 port = free_port()
                 command = [str(_PROGRAM), "--model", "echo", "--backend", "echo", "--host", "127.0.0.1"]
                 command += ["--port", str(port), "--stats-file", "", "--max-concurrent", "16", *options]
-                served = running.enter_context(serving(command, port, "/health", home))
-                if fresh:
-                    return served
-                kept[options] = served
+                kept[options] = running.enter_context(serving(command, port, "/health", home))
             return kept[options]
 
         yield start

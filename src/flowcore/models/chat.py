@@ -40,9 +40,9 @@ class ChatModel:
     """A model behind a server that speaks OpenAI's chat completions. Streams, too.
 
     `base_url` is what stands before `/chat/completions`. The `api_key` is what you give; no environment variable
-    is read, and the key is never shown. `timeout` is how many seconds the server may be silent, and `max_bytes` how large
-    an answer may be. `features` are what the model has; the rest of a request is left out, with a warning in the
-    reply. Connections are kept in a client of the model's own, or in `client`, which you then close yourself.
+    is read, and the key is never shown. `timeout` is how many seconds the server may be silent, `max_bytes` how
+    large an answer may be. `features` are what the model has; the rest of a request is left out, with a warning in
+    the reply. Connections are kept in a client of the model's own, or in `client`, which you then close yourself.
     Closing the model ends its connections; a later request opens new ones. Raises `ValueError` for a `base_url`,
     key or header that cannot be used.
     """
@@ -81,6 +81,11 @@ class ChatModel:
     def name(self) -> str:
         """The name of the model, as the server knows it."""
         return self._model
+
+    @property
+    def base_url(self) -> str:
+        """Where the server is."""
+        return self._base_url
 
     def payload(self, request: ModelRequest, *, streaming: bool = False) -> bytes:
         """Return the body of the request, byte for byte as it would be sent."""

@@ -73,10 +73,16 @@ class Place:
     def foreign(self, status: int, kind: str, body: bytes) -> ModelRequestError:
         """Return the error for an answer in another form than that of chat completions."""
         what = kind.partition(";")[0].strip() or "no content type"
-        hint = "" if "json" in what else "; does base_url end in /v1, as most servers want it?"
+        hint = "." if "json" in what else "; does base_url end in /v1, as most servers want it?"
         seen = self._glimpse(kind, body)
         message = f"{self.url} answered with {self._clean(what)} instead of a chat completion{hint}"
-        return ModelRequestError(message + (f" It begins: {seen}" if seen else ""), status=status)
+        return ModelRequestError(message + (f" It begins: {seen}" if seen else " It is empty"), status=status)
+
+    def encoded(self, encoding: str) -> ModelRequestError:
+        """Return the error for an answer that is encoded."""
+        return ModelRequestError(
+            f"{self.url} encoded its answer ({self._clean(encoding)}), which was not asked for"
+        )
 
     def cut(self, why: str) -> ModelRequestError:
         """Return the error for an answer that broke off."""

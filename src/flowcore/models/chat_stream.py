@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ModelError, ModelRequestError, ModelTimeout
 from ..messages import Chunk, ModelReply, TokenUsage
-from ..wire import ServerEvent, SseReader, fault_of, read_reply
+from ..wire import ServerEvent, SseReader, fault_of, read_fault, read_reply
 from .assembly import Assembly
 from .chat_faults import Place
 from .chat_reply import PieceReader
@@ -78,13 +78,16 @@ class ChatStream:
         if event.data == _DONE:
             self._ended = True
             return
+        if event.event == "error":
+            self._fail(self._place.said(read_fault(event.data.encode()) or fault_of(event.data)))
+            return
         try:
             piece = read_reply(event.data)
         except ValueError:
             self._fail(self._place.cut(f"one of its events is no piece of a chat completion: {event.data[:500]}"))
             return
-        if piece.error or event.event == "error":
-            self._fail(self._place.said(fault_of({"error": piece.error or event.data})))
+        if piece.error:
+            self._fail(self._place.said(fault_of({"error": piece.error})))
         else:
             self._waiting += self._pieces.read(piece)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 import time
+from collections.abc import AsyncIterator
 from contextlib import suppress
 
 import anyio
@@ -21,13 +22,35 @@ _DRAIN_SECONDS = 0.25
 _CLOSE_SECONDS = 5.0
 _FAULT_BYTES = 2**16
 """How much of an error's body is read."""
-_FAULTS = (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError, OSError)
-_BROKEN = (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError, httpx.CloseError, httpx.DecodingError)
+_FAULTS = (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError, OSError, UnicodeError)
+_BROKEN = (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError, httpx.CloseError)
 
 
 def open_client() -> httpx.AsyncClient:
     """Return a client of its own for a model. It waits for a free connection as long as its caller does."""
     return httpx.AsyncClient(follow_redirects=False)
+
+
+class _Body(httpx.AsyncByteStream):
+    """The body of a request, in one piece. No generator: trio warns of those that a cancellation leaves behind."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return _Once(self._data)
+
+
+class _Once(AsyncIterator[bytes]):
+    """Gives its data once."""
+
+    def __init__(self, data: bytes) -> None:
+        self._left = [data]
+
+    async def __anext__(self) -> bytes:
+        if not self._left:
+            raise StopAsyncIteration
+        return self._left.pop()
 
 
 class Transfer:
@@ -55,19 +78,27 @@ class Transfer:
         kind: str = self._response.headers.get("content-type", "")
         return kind
 
+    @property
+    def _encoding(self) -> str:
+        encoding: str = self._response.headers.get("content-encoding", "")
+        return "" if encoding == "identity" else encoding
+
     async def send(self, body: bytes, headers: dict[str, str]) -> None:
         """Send the request and wait for the head of the answer. Raises `ModelError` when it is a refusal."""
+        asked = {**headers, "accept-encoding": "identity"}
         timeout = httpx.Timeout(self._timeout, connect=self._connect, pool=None)
         try:
             request = self._client.build_request(
-                "POST", self._place.url, content=body, headers=headers, timeout=timeout
+                "POST", self._place.url, content=body, headers=asked, timeout=timeout
             )
+            request.stream = _Body(body)
             self._response = await self._client.send(request, stream=True, follow_redirects=False)
         except _FAULTS as error:
             fault = self._fault(error)
         else:
-            self._parts = self._response.aiter_bytes()
-            if self._response.is_success:
+            # The bytes as they come: none are encoded, since none are asked for.
+            self._parts = self._response.aiter_raw()
+            if self._response.is_success and not self._encoding:
                 return
             try:
                 fault = await self._refusal()
@@ -113,10 +144,14 @@ class Transfer:
                     await anext(self._parts)
 
     async def _refusal(self) -> ModelError:
+        if self._response.is_success:
+            return self._place.encoded(self._encoding)
         body = bytearray()
         with suppress(ModelError):
             while len(body) < _FAULT_BYTES and (part := await self.next()) is not None:
                 body += part
+        if self._encoding:
+            body.clear()
         headers = {name.lower(): value for name, value in self._response.headers.items()}
         return self._place.refused(self.status, headers, bytes(body), time.time())
 

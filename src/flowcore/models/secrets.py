@@ -21,7 +21,7 @@ class Secrets:
 
     def __init__(self, values: Iterable[str]) -> None:
         kept = {value for value in values if len(value) >= _SHORTEST}
-        forms = {form for value in kept for form in (value, quote(value, safe=""), json.dumps(value)[1:-1])}
+        forms = {form for value in kept for form in _forms(value)}
         self._forms = sorted(forms, key=len, reverse=True)
 
     @classmethod
@@ -38,6 +38,12 @@ class Secrets:
 
     def __repr__(self) -> str:
         return "Secrets(***)"
+
+
+def _forms(value: str) -> tuple[str, ...]:
+    """Return the value as it is, and as it stands in a URL, in JSON and in what Python shows of a text."""
+    doubled = value.replace("\\", "\\\\")
+    return value, quote(value, safe=""), json.dumps(value)[1:-1], doubled, doubled.replace("'", "\\'")
 
 
 def checked_key(key: str | None) -> str:
