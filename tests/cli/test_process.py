@@ -45,7 +45,7 @@ def test_help_names_the_commands_the_targets_and_the_exit_codes(tmp_path: Path) 
         assert words in called.stdout
 
 
-@pytest.mark.parametrize("command", ["check", "render", "run"])
+@pytest.mark.parametrize("command", ["check", "render", "run", "watch", "export"])
 def test_each_command_has_help(tmp_path: Path, command: str) -> None:
     called = run(command, "--help", cwd=tmp_path)
     assert called.returncode == 0

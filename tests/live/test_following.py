@@ -215,7 +215,9 @@ async def test_what_fails_in_the_server_does_not_reach_the_run(
     with caplog.at_level(logging.ERROR, "flowcore.live"):
         async with walk.start(Walk(), deps=gates) as run, watch(run) as page, many() as client:
             assert await run.result() == 3
-            if broken == "page":
+            if broken != "page":
+                await client.get(f"{page.url}events")  # it ends without an end
+            else:
                 answer = await client.get(page.url)
                 assert (answer.status_code, answer.text) == (500, "The page cannot be made.\n")
                 assert shown(await everything(client, page.url)) == expected(run)

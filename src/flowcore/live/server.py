@@ -98,13 +98,13 @@ class PageServer:
         async with anyio.create_task_group() as group:
             group.start_soon(self._server.serve, [self._door.socket])
             try:
-                await self._tell()
+                await self._fill()
             finally:
+                await self._see_off()
                 self._server.should_exit = True
 
-    async def _tell(self) -> None:
-        """Fill the feed until the server is to end, then see the viewers off."""
-        await self._fill()
+    async def _see_off(self) -> None:
+        """Let viewers take what there is, for a moment, and leave nobody connected."""
         feed, viewers = self._source.feed, self._viewers
         with anyio.move_on_after(_LEAVE_TO):
             await until(lambda: viewers.are_told)
@@ -115,12 +115,13 @@ class PageServer:
             connection.transport.abort()  # one that takes nothing would keep the server waiting
 
     async def _fill(self) -> None:
+        """Look at the source while there are viewers: for nobody, nothing is done."""
         source, feed = self._source, self._source.feed
         spent, leave_at = time.thread_time(), 0.0
         while not self._stopping.is_set() or (self._is_late and time.monotonic() < leave_at):
             told, over = len(feed), source.is_over
-            if not feed.is_over and not source.look(_LOOK) and over:
-                await anyio.to_thread.run_sync(source.finish)
+            if len(self._viewers) and not feed.is_over and not source.look(_LOOK) and over:
+                await anyio.to_thread.run_sync(source.finish, self._stopping.is_set)
                 feed.end()
             if len(feed) > told:
                 feed.tell()
@@ -133,7 +134,7 @@ class PageServer:
     @property
     def _is_late(self) -> bool:
         """Whether the run has ended and viewers have not been told all of it."""
-        return self._source.is_over and not self._source.feed.is_over
+        return bool(len(self._viewers)) and self._source.is_over and not self._source.feed.is_over
 
     async def _pause(self, seconds: float) -> None:
         with anyio.move_on_after(min(max(seconds, _SHORTEST), _LONGEST)):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
+from collections.abc import Callable
 from typing import Any, Protocol
 
-from ..recording import Recorded, Recording, VisitData, recording_of
+from ..recording import Recorded, Recording, VisitData
 from ..render.page import head_json, run_page, visit_json
 from ..run import Run
 from .feed import Feed
@@ -15,6 +17,7 @@ __all__ = ["EVENTS", "LiveSource", "RecordedSource", "Source"]
 
 EVENTS = "events"
 """Where a live page finds its stream, seen from the page."""
+_AT_ONCE = 100
 _HEADS_EVERY = 1.0
 _log = logging.getLogger("flowcore.live")
 
@@ -40,7 +43,7 @@ class Source(Protocol):
         """Put what is new into the feed, for about so long. Return whether there is more."""
         ...
 
-    def finish(self) -> None:
+    def finish(self, give_up: Callable[[], bool]) -> None:
         """Put the end into the feed, after `look` has found everything of what is over. May take its time."""
         ...
 
@@ -63,7 +66,7 @@ class RecordedSource:
         """Find nothing new."""
         return False
 
-    def finish(self) -> None:
+    def finish(self, give_up: Callable[[], bool]) -> None:
         """Do nothing: the feed is over."""
 
 
@@ -82,7 +85,9 @@ class LiveSource:
         self._known = (name, title)
         self._start = self._recorded.whole(name, title, ())
         self._final: Recording | None = None
-        self._page = ""
+        self._live_page = ""
+        self._final_page = ""
+        self._one_at_a_time = threading.RLock()
         self._running: dict[str, str] = {}
         self._dropped: set[str] = set()
         self._last: VisitData | None = None
@@ -95,9 +100,12 @@ class LiveSource:
 
     def page(self) -> str:
         """Return the page: while the run goes on one that is filled by the feed, then the whole."""
-        if not self._page:
-            self._page = run_page(self._final) if self._final is not None else run_page(self._start, live=EVENTS)
-        return self._page
+        with self._one_at_a_time:
+            if self.is_over and (final := self._whole(lambda: False)) is not None:
+                self._final_page = self._final_page or run_page(final)
+                return self._final_page
+            self._live_page = self._live_page or run_page(self._start, live=EVENTS)
+            return self._live_page
 
     def look(self, seconds: float) -> bool:
         """Put what is new into the feed, for about so long. Return whether there is more."""
@@ -116,19 +124,31 @@ class LiveSource:
             self._tell_head()
         return False
 
-    def finish(self) -> None:
+    def finish(self, give_up: Callable[[], bool]) -> None:
         """Tell how the run ended, and of what was told before whatever turned out otherwise."""
-        name, title = self._known
-        try:
-            final = self._final = recording_of(self._trace, name=name, title=title)
-            self._page = ""
-        except Exception:
-            _log.exception("%s cannot be shown whole; the run is not affected", self._trace.flow)
-            final = self._recorded.whole(name, title, ())
+        final = self._whole(give_up)
+        if final is None:
+            final = self._recorded.whole(*self._known, ())
         for visit in final.visits:
             if visit.dropped and visit.path not in self._dropped:
                 self.feed.add("visit", visit_json(visit))
         self.feed.add("end", head_json(final))
+
+    def _whole(self, give_up: Callable[[], bool]) -> Recording | None:
+        """Return the recording of the run that is over; None if it cannot be shown, or is not wanted any more."""
+        with self._one_at_a_time:
+            recorded, visits = Recorded(self._trace), list[VisitData]()
+            try:
+                while self._final is None and (fresh := recorded.ended(_AT_ONCE)):
+                    visits += fresh
+                    if give_up():
+                        return None
+                if self._final is None:
+                    visits.sort(key=lambda visit: visit.seq)
+                    self._final = recorded.whole(*self._known, visits)
+            except Exception:
+                _log.exception("%s cannot be shown whole; the run is not affected", self._trace.flow)
+            return self._final
 
     def _ended(self) -> list[VisitData]:
         """Return the next visit that has ended, if there is one; one whose values cannot be shown is left out."""
