@@ -211,3 +211,14 @@ def test_the_theme_of_svg_is_the_readers_unless_it_is_fixed(triage: Any) -> None
     assert render(triage, "png", theme="dark") != render(triage, "png")
     assert DARK.error in render(triage, "mermaid", theme="dark")
     assert json.loads(render(triage, "json", theme="dark")) == json.loads(triage.to_json())
+
+
+def test_the_note_of_a_frame_stands_in_its_one_line_in_mermaid(composed: Any) -> None:
+    drawing = draw(composed)
+    ids = {frame.path: frame.id for frame in drawing.frames}
+    whole = replace(drawing, marks={ids["search"]: Mark("changed", "any to 2"), ids["write"]: Mark("ok")})
+    lines = [line.strip() for line in render(whole, "mermaid").splitlines() if "subgraph" in line]
+    assert lines == [
+        'subgraph n1["#126; search (side by side; any to 2)"]',
+        'subgraph n8["#10003; write (for each, 2 at a time, failures collected; ok)"]',
+    ]

@@ -12,7 +12,7 @@ from ..errors import RenderError
 __all__ = ["find_engine", "run_engine"]
 
 _WHEEL = "graphviz-pure"
-_PATIENCE = 30.0
+_PATIENCE = 20.0
 """Seconds that a layout may take. Where it takes longer, nobody could read the picture either."""
 
 

@@ -35,9 +35,9 @@ def _level(
     for item in levels.get(frame, []):
         mark = drawing.marks.get(item.id)
         if isinstance(item, DrawnFrame):
-            note = f" ({item.note})" if item.note else ""
-            under = _under(note_lines(mark))
-            yield f'subgraph {item.id}["{_label(signed(item.label, mark, badges=False))}{note}{under}"]'
+            aside = "; ".join(filter(None, (item.note, _label(" ".join(note_lines(mark))))))
+            label = _label(signed(item.label, mark, badges=False))
+            yield f'subgraph {item.id}["{label}{f" ({aside})" if aside else ""}"]'
             yield f"  direction {direction}"
             yield from (f"  {line}" for line in _level(drawing, levels, item.id, direction))
             yield "end"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
@@ -152,22 +153,18 @@ def _stubs(
     """Return what stands for the ways that are cut off, by the node that they leave or lead to."""
     kept = {edge.id for edge in edges}
     cut = [edge for edge in drawing.edges if edge.id not in kept]
+    into, out = Counter(edge.target for edge in cut), Counter(edge.source for edge in cut)
     items = {item.id: item for item in drawing.items()}
     numbers, ways = _free(items), _free(edge.id for edge in drawing.edges)
     nodes: list[DrawnNode] = []
     drawn: list[DrawnEdge] = []
     for id in sorted(reached, key=lambda id: int(id[1:])):
-        item = items[id]
-        for here, number in (
-            (False, sum(edge.target == id for edge in cut)),
-            (True, sum(edge.source == id for edge in cut)),
-        ):
-            if number == 0:
-                continue
-            stub = f"n{next(numbers)}"
-            nodes.append(DrawnNode(stub, "cut", f"{item.path}#more", f"{number} more", frame=item.frame))
-            ends = (id, stub) if here else (stub, id)
-            drawn.append(DrawnEdge(f"e{next(ways)}", "cut", *ends))
+        for leaves, number in ((False, into[id]), (True, out[id])):
+            if number:
+                item, stub = items[id], f"n{next(numbers)}"
+                nodes.append(DrawnNode(stub, "cut", f"{item.path}#more", f"{number} more", frame=item.frame))
+                ends = (id, stub) if leaves else (stub, id)
+                drawn.append(DrawnEdge(f"e{next(ways)}", "cut", *ends))
     return nodes, drawn
 
 
