@@ -182,6 +182,7 @@ def test_help_names_what_can_be_compared(call: Call, here: Path) -> None:
 # ---- Git ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.behaviour("DIFF-6")
 @pytest.mark.parametrize(
     ("old", "new", "seconds"),
     [
@@ -203,6 +204,7 @@ def test_a_ref_names_what_stood_there(
     assert temporary() <= before
 
 
+@pytest.mark.behaviour("DIFF-6")
 def test_the_repository_is_left_as_it_is(call: Call, repository: Path) -> None:
     def state() -> tuple[Any, ...]:
         run = subprocess.run(["git", "status", "--porcelain"], cwd=repository, capture_output=True, check=True)
@@ -265,6 +267,7 @@ def test_what_is_not_at_a_ref_is_told_in_one_line_with_the_remedy(
     assert temporary() <= before
 
 
+@pytest.mark.behaviour("DIFF-6")
 def test_a_file_that_came_after_the_ref_is_not_taken_from_today(call: Call, repository: Path) -> None:
     (repository / "fresh.py").write_text(FLOWS)
     assert call("diff", "HEAD:fresh:flow", "fresh:flow").err.startswith(

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 from xml.etree import ElementTree
 
+import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from tests.render.random_flows import flows
 
@@ -43,12 +44,14 @@ def edges(drawing: Drawing, without: str) -> Counter[tuple[str, str, str, str]]:
     return found
 
 
+@pytest.mark.behaviour("DIFF-3")
 @THOROUGH
 @given(flows())
 def test_a_flow_beside_itself_is_its_drawing_without_marks(flow: Any) -> None:
     assert merged_drawing(diff_flows(data(flow), data(flow))) == draw(data(flow))
 
 
+@pytest.mark.behaviour("DIFF-3")
 @THOROUGH
 @given(flows(), flows())
 def test_without_what_was_removed_it_is_the_new_flow_and_without_what_was_added_the_old_one(
@@ -82,6 +85,7 @@ def marked(old: FlowData, new: FlowData) -> dict[str, tuple[str, str]]:
     return {names[id]: (mark.kind, mark.note) for id, mark in drawing.marks.items() if id in names}
 
 
+@pytest.mark.behaviour("DIFF-3")
 def test_marks_say_what_was_added_removed_and_changed() -> None:
     assert marked(fan("a", "b"), fan("c", "d", join="any")) == {
         "fan": ("changed", "join all to any"),

@@ -65,6 +65,7 @@ def changed(flow: FlowData, path: list[Any], value: Any) -> FlowData:
 # ---- What holds of all flows -------------------------------------------------------------------------------
 
 
+@pytest.mark.behaviour("DIFF-1")
 @THOROUGH
 @given(flows())
 def test_a_flow_does_not_differ_from_itself(flow: Flow[Any, Any, Any]) -> None:
@@ -73,6 +74,7 @@ def test_a_flow_does_not_differ_from_itself(flow: Flow[Any, Any, Any]) -> None:
     assert flow_text(diff).endswith(": no difference\n")
 
 
+@pytest.mark.behaviour("DIFF-1")
 @THOROUGH
 @given(flows(), flows())
 def test_any_two_flows_that_declare_something_else_differ_and_no_others_do(a: Any, b: Any) -> None:
@@ -91,6 +93,7 @@ def paths(flow: FlowData) -> set[str]:
     return {path for path, _ in flow.walk()}
 
 
+@pytest.mark.behaviour("DIFF-1")
 @THOROUGH
 @given(flows(), flows())
 def test_swapped_what_was_added_was_removed(a: Any, b: Any) -> None:
@@ -135,6 +138,7 @@ MUTATIONS = [
 ]
 
 
+@pytest.mark.behaviour("DIFF-1", "DIFF-2")
 @THOROUGH
 @given(flows(), st.data(), st.sampled_from(MUTATIONS))
 def test_one_change_of_a_node_at_any_depth_is_told_as_that_one(
@@ -149,6 +153,7 @@ def test_one_change_of_a_node_at_any_depth_is_told_as_that_one(
     ]
 
 
+@pytest.mark.behaviour("DIFF-1")
 @settings(THOROUGH, max_examples=60)
 @given(flows(), st.data())
 def test_a_node_that_is_taken_out_is_told_with_its_routes_and_nothing_else(
@@ -185,6 +190,7 @@ def test_limits_are_told_from_what_to_what() -> None:
     ]
 
 
+@pytest.mark.behaviour("DIFF-2")
 def test_a_state_that_gains_a_field_says_so_once() -> None:
     assert told(data(triage()), data(triage(Scored))) == [
         "~ the flow: state Ticket to Scored",
@@ -196,6 +202,7 @@ def test_a_state_that_gains_a_field_says_so_once() -> None:
     )
 
 
+@pytest.mark.behaviour("DIFF-2")
 def test_a_node_that_is_alike_in_all_but_its_name_was_renamed() -> None:
     diff = diff_flows(data(triage()), data(triage(check="judge")))
     assert flow_text(diff) == (
@@ -228,6 +235,7 @@ def test_of_two_nodes_that_could_be_the_renamed_one_neither_is() -> None:
     assert words.count("added") == 2
 
 
+@pytest.mark.behaviour("DIFF-2")
 def test_routes_are_told_by_when_they_are_taken() -> None:
     old = data(triage())
     poor = next(number for number, route in enumerate(old.routes) if route.label == "poor")
@@ -264,6 +272,7 @@ def fan(*names: str, join: Any = "all") -> FlowData:
     return data(Flow("fan", parallel("fan", *branches, join=join).to(last), last))
 
 
+@pytest.mark.behaviour("DIFF-2")
 def test_branches_in_flight_must_stay_the_same() -> None:
     same = "a stored run would not be the same"
     assert told(fan("a", "b"), fan("a", "b", "c")) == [f"+ fan/c: added  [breaks: the branches of {same}]"]
@@ -299,6 +308,7 @@ def test_another_kind_of_node_is_one_change_whatever_stands_inside() -> None:
     assert lines == ["~ first: function to subflow  [breaks: a stored run may stand at it, as what it was]"]
 
 
+@pytest.mark.behaviour("DIFF-2")
 def test_what_does_not_touch_stored_runs_is_said_not_to() -> None:
     diff = diff_flows(data(triage()), data(triage(timeout=3)))
     assert diff.breaking == ()

@@ -62,6 +62,7 @@ def hostile(names: list[str], ends: str) -> FlowData:
     return data(Flow("flow", *rows, last)).model_copy(update={"name": ends, "results": (ends,)})
 
 
+@pytest.mark.behaviour("DIFF-7")
 @pytest.mark.parametrize("format", ["html", "svg"])
 def test_whatever_a_flow_is_called_it_is_only_shown(browser: Browser, tmp_path: Path, format: str) -> None:
     old, new = hostile(ATTACKS[::2], ENDS[0]), hostile(ATTACKS[1::2], ENDS[1])

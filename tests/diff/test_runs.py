@@ -112,7 +112,7 @@ def test_aligned_walks_keep_their_order_and_have_as_much_in_common_as_can_be(
 # ---- Schedules ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.behaviour("A73")
+@pytest.mark.behaviour("A73", "DIFF-5")
 @pytest.mark.parametrize("chunk", range(3))
 async def test_another_schedule_makes_no_difference(chunk: int) -> None:
     for seed in range(chunk * 6, (chunk + 1) * 6):
@@ -134,6 +134,7 @@ async def test_the_order_in_which_visits_are_stored_makes_no_difference() -> Non
 # ---- Where runs part ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.behaviour("DIFF-4")
 @pytest.mark.parametrize("swapped", [False, True])
 async def test_the_first_divergence_comes_first_with_the_value_that_decided_it(swapped: bool) -> None:
     long, short = await ran("What is the opening hour?", "long"), await ran("Open today?", "short")
@@ -149,6 +150,7 @@ async def test_the_first_divergence_comes_first_with_the_value_that_decided_it(s
         assert facts(diff)[-1] == "~ spent: 2 rounds, was 1"
 
 
+@pytest.mark.behaviour("DIFF-4")
 async def test_a_failure_says_itself_why_it_took_another_route() -> None:
     diff = diff_runs(await ran("What is the opening hour?"), await ran("broken"))
     assert facts(diff)[0] == (
@@ -158,6 +160,7 @@ async def test_a_failure_says_itself_why_it_took_another_route() -> None:
     assert diff.only_new == ("apologise#1",)
 
 
+@pytest.mark.behaviour("DIFF-4")
 async def test_without_a_reason_the_last_value_that_differs_is_named() -> None:
     @node(id="check")
     async def silent(step: Step[Ticket]) -> Continue[Literal["good", "poor"]]:
@@ -168,6 +171,7 @@ async def test_without_a_reason_the_last_value_that_differs_is_named() -> None:
     assert diff.turns[0].because == 'draft "Open today?", was "What is the opening hour?" (by draft#1)'
 
 
+@pytest.mark.behaviour("DIFF-4")
 async def test_a_budget_that_ran_out_is_what_decided() -> None:
     diff = diff_runs(await ran("Open?"), await ran("Open?", budget=Budget(rounds=2)))
     assert diff.turns == (
@@ -286,6 +290,7 @@ async def test_of_branches_what_was_dropped_is_not_compared() -> None:
 # ---- Spending ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.behaviour("DIFF-5")
 async def test_time_alone_is_no_difference_and_all_else_that_was_spent_is() -> None:
     run = await ran("Open?")
     later = run.model_copy(update={"spent": run.spent.model_copy(update={"seconds": 99.0})})
@@ -326,3 +331,19 @@ async def test_the_picture_shows_the_ways_of_both_and_of_each_alone() -> None:
         "deliver > end": "other",
         "apologise > end": "added",
     }
+
+
+async def test_a_sub_flow_that_one_run_never_went_into_is_told_so() -> None:
+    inner = Flow("inner", draft.to(check), check.to(good=deliver, poor=draft), deliver)
+    sub = inner.as_node("sub", state=Ticket, enter=entered, leave=leave)
+    outer = Flow("outer", sub.to(good=deliver, bad=deliver).on_error(apologise), deliver, apologise)
+    diff = diff_runs(await ran("What is the opening hour?", flow=outer), await ran("refused", flow=outer))
+    assert diff.turns[0].words == "did nothing inside where it went inside"
+    assert diff.turns[1].words == ("failed (LookupError: refused) and went on to apologise where it took 'good'")
+    assert diff.only_old == ("sub#1/draft#1", "sub#1/check#1", "sub#1/deliver#1", "deliver#1")
+
+
+def entered(ticket: Ticket) -> Ticket:
+    if ticket.question == "refused":
+        raise LookupError(ticket.question)
+    return ticket

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from ..errors import BudgetExhausted
 from ..recording import Recording, VisitData
 from .leaving import ended_words, left_words, value_words
 from .run_change import Turn, ValueChange
@@ -59,7 +60,7 @@ class Comparison:
         self.only_old += _paths(was.inside, but=both)
         self.only_new += _paths(now.inside, but=both)
         if was.inside.keys() != now.inside.keys():
-            words = f"kept {_names(now.inside)} where it kept {_names(was.inside)}"
+            words = f"{_kept(now.inside)} where it {_kept(was.inside)}"
             self.turns.append(Turn(now.visit.path, words, self._reason(was.visit, now.visit)))
 
     def _part(self, together: Stop | None, old: Walk, new: Walk, path: str) -> None:
@@ -85,17 +86,18 @@ class Comparison:
         told = [value_words(value) for value in self.values if value.path == new.path and value.kind == "why"]
         if told:
             return ", ".join(told)
-        if (old.failure is None) != (new.failure is None):
+        if (old.failure is None) != (new.failure is None) and not _is_exhausted(old, new):
             return _calls_reason(old, new)
         return self._state_reason() or _calls_reason(old, new)
 
     def _state_reason(self) -> str:
-        """Return the last value before this that differed."""
+        """Return the last value before this that differed; where a limit ran out that differs, this limit."""
+        for value in self.values:
+            if value.kind == "budget" and value.place in (self.new.exhausted, self.old.exhausted):
+                return f"a limit of {value_words(value)} (from the start)"
         for value in reversed(self.values):
-            if value.kind in ("start", "budget", "state"):
-                limit = "a limit of " if value.kind == "budget" else ""
-                place = f" (by {value.path})" if value.path else " (from the start)"
-                return f"{limit}{value_words(value)}{place}"
+            if value.kind in ("start", "state"):
+                return f"{value_words(value)} ({f'by {value.path}' if value.path else 'from the start'})"
         return ""
 
 
@@ -120,15 +122,23 @@ def _name(visit: VisitData) -> str:
     return f"{visit.node}#{visit.number}"
 
 
-def _names(inside: Mapping[str, Walk]) -> str:
-    """Return the branches or items of a visit: of items their number."""
+def _kept(inside: Mapping[str, Walk]) -> str:
+    """Return what a visit did inside: of branches by name, of items by number."""
+    if not inside:
+        return "did nothing inside"
+    if "" in inside:
+        return "went inside"
     if any(name.startswith("[") for name in inside):
-        return f"{len(inside)} item{'' if len(inside) == 1 else 's'}"
-    return ", ".join(inside) or "nothing"
+        return f"kept {len(inside)} item{'' if len(inside) == 1 else 's'}"
+    return f"kept {', '.join(inside)}"
 
 
 def _way(visit: VisitData) -> tuple[str, str, str]:
     return visit.kind, visit.label, visit.target
+
+
+def _is_exhausted(*visits: VisitData) -> bool:
+    return any(visit.failure is not None and visit.failure.code == BudgetExhausted.code for visit in visits)
 
 
 def _calls_reason(old: VisitData, new: VisitData) -> str:
