@@ -212,8 +212,10 @@ def test_a_run_is_drawn_from_its_file_with_the_path_that_it_took(call: Call, rec
     called = call("render", "out/trace.json#q1")
     assert (called.code, called.err) == (0, "")
     assert 'n3("#10003; deliver<br>ran once, ok")' in called.out
-    assert "linkStyle" in called.out
+    lines = [line.strip() for line in called.out.splitlines()]
+    assert "linkStyle 0,1,2,3,4 stroke:#0b6ff0,stroke-width:3px" in lines
     failed = call("render", "out/trace.json#q3").out
+    assert "stroke:#8a94a6,stroke-width:1px" in failed  # the ways that it did not take
     assert "#10005; draft" in failed
     assert 'n3("deliver")' in failed
     for name in ("run.svg", "run.png", "run.dot"):

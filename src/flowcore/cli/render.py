@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..errors import RenderError, TargetError
 from ..recording import Recording
-from ..render import FORMATS, Drawing, Source, draw, render
+from ..render import FORMATS, Drawing, Mark, Source, draw, render
 from .codes import OK
 from .files import write_file, write_out
 from .flow_file import is_flow_file, read_flow_file
@@ -128,7 +128,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 def _content(arguments: argparse.Namespace, format: str) -> str | bytes:
     text: str = arguments.target
-    from_file = is_flow_file(Path(text))
+    from_file = text.endswith(".json") and is_flow_file(Path(text))
     if is_trace_file(text) and not from_file:
         run = recorded_run(text)
         other = None if arguments.compare is None else recorded_run(arguments.compare)
@@ -172,7 +172,9 @@ def _path_taken(run: Recording, other: Recording | None, arguments: argparse.Nam
             " -o run.html, or with `flowcore diff`"
         )
     drawing = draw(run.flow, arguments.types)
-    return replace(drawing, marks=run_marks(run, drawing, other))
+    marks = run_marks(run, drawing, other)
+    unused = {edge.id: Mark("unused") for edge in drawing.edges if edge.id not in marks}
+    return replace(drawing, marks={**marks, **unused})
 
 
 def _page(run: Recording, other: Recording | None, arguments: argparse.Namespace) -> str:

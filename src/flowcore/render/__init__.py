@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from .drawing import Drawable, Drawing, DrawnEdge, DrawnFrame, DrawnNode, Mark, MarkKind, draw
-from .formats import FORMATS, Direction, Format, Source, View, render
+from .formats import FORMATS, Direction, Format, Source, render
 from .looks import LOOKS, Look, mark_words
 from .marks import run_marks
 from .style import Theme
@@ -30,7 +30,6 @@ __all__ = [
     "MarkKind",
     "Source",
     "Theme",
-    "View",
     "collapsed",
     "draw",
     "focused",
