@@ -241,8 +241,8 @@ def test_a_failure_shows_the_whole_difference_and_keeps_the_run(desk: Project) -
     ]
     kept = read_runs(desk.folder / ".flowcore" / "failed" / "test_desk.py-test_desk.json")
     assert [(run.run_id, run.status, run.value) for run in kept] == [("test_desk", "completed", '"abab"')]
-    assert "trace: .flowcore/failed/test_desk.py-test_desk.json" in ran.text
-    assert "page: .flowcore/failed/test_desk.py-test_desk.html" in ran.text
+    for kind in ("json", "html"):
+        assert f"\n.flowcore/failed/test_desk.py-test_desk.{kind}\n" in ran.text
     page = desk.read(".flowcore/failed/test_desk.py-test_desk.html")
     assert page.startswith("<!doctype html>")
     assert "abab" in page

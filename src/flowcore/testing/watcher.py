@@ -74,18 +74,20 @@ def _capped(lines: Sequence[str]) -> Sequence[str]:
 
 
 def _keep(root: Path, test: str, traces: Sequence[Trace]) -> list[str]:
-    """Write the runs to files, and return what is to be said of that; a full disk is not the test's failure."""
-    name = re.sub(r"[^\w.\[\]=-]+", "-", test).strip("-")[-150:]
-    runs = [recording_of(trace, name=trace.run_id, title=test) for trace in traces]
+    """Write the runs to files, and return what is to be said of that."""
+    place = _FOLDER / re.sub(r"[^\w.\[\]=-]+", "-", test).strip("-")[-150:]
     try:
+        runs = [recording_of(trace, name=trace.run_id, title=test) for trace in traces]
         (root / _FOLDER).mkdir(parents=True, exist_ok=True)
-        (root / _FOLDER / f"{name}.json").write_text(dump_runs(runs), "utf-8")
-        said = [f"trace: {(_FOLDER / f'{name}.json').as_posix()}"]
-        page = _page_of(runs[0])
-        (root / _FOLDER / f"{name}.html").write_text(page, "utf-8")
-    except (OSError, ImportError) as error:
-        return [f"the run could not be kept: {error}"]
-    return [f"page: {(_FOLDER / f'{name}.html').as_posix()}", *said]
+        said = [_written(root, f"{place}.json", dump_runs(runs))]
+        return [*said, _written(root, f"{place}.html", _page_of(runs[0]))]
+    except Exception as error:  # pytest ends the whole session where a report fails
+        return [f"the run could not be kept: {type(error).__name__}: {error}"]
+
+
+def _written(root: Path, place: str, text: str) -> str:
+    (root / place).write_text(text, "utf-8")
+    return Path(place).as_posix()
 
 
 def _page_of(run: Recording) -> str:
