@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ContractError
 from ..messages import Attachment, Message, ModelRequest, ModelSettings
 from ..wire import CallSaid, ChatRequest, FunctionSpec, FunctionTool, MessageSaid, Part
+from .features import within
 from .model import Feature
 
 __all__ = ["Asked", "asked_of"]
@@ -31,7 +32,7 @@ def asked_of(model: str, request: ModelRequest, features: Collection[Feature], *
 
     Raises `ContractError` for a setting that cannot be sent.
     """
-    request, warnings = _within(features, request)
+    request, warnings = within(features, request)
     body: dict[str, Any] = {"model": model}
     body["messages"] = [_message(message, warnings) for message in request.messages]
     if request.tools:
@@ -44,21 +45,6 @@ def asked_of(model: str, request: ModelRequest, features: Collection[Feature], *
         body |= {"stream": True, "stream_options": {"include_usage": True}}
     _add(body, request.settings.extra)
     return Asked(ChatRequest(**body), tuple(warnings))  # type: ignore[typeddict-item]
-
-
-def _within(features: Collection[Feature], request: ModelRequest) -> tuple[ModelRequest, list[str]]:
-    """Return the request without what the model lacks, and what that was."""
-    left_out: list[str] = []
-    if "tools" not in features and request.tools:
-        left_out.append("the tools were left out")
-        request = replace(request, tools=())
-    if "output_schema" not in features and request.output is not None:
-        left_out.append("the output schema was left out")
-        request = replace(request, output=None)
-    if "reasoning_effort" not in features and request.settings.reasoning_effort is not None:
-        left_out.append("reasoning_effort was left out")
-        request = replace(request, settings=replace(request.settings, reasoning_effort=None))
-    return request, [f"{what}: the model does not have it" for what in left_out]
 
 
 def _settings(settings: ModelSettings) -> dict[str, Any]:

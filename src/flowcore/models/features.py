@@ -1,0 +1,26 @@
+"""The features of a model: what of a request it understands, and what is left out for one that does not."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from ..messages import ModelRequest
+from .model import Feature
+
+__all__ = ["within"]
+
+
+def within(features: Collection[Feature], request: ModelRequest) -> tuple[ModelRequest, list[str]]:
+    """Return the request without what the model lacks, and a warning for each thing that was left out."""
+    left_out: list[str] = []
+    if "tools" not in features and request.tools:
+        left_out.append("the tools were left out")
+        request = replace(request, tools=())
+    if "output_schema" not in features and request.output is not None:
+        left_out.append("the output schema was left out")
+        request = replace(request, output=None)
+    if "reasoning_effort" not in features and request.settings.reasoning_effort is not None:
+        left_out.append("reasoning_effort was left out")
+        request = replace(request, settings=replace(request.settings, reasoning_effort=None))
+    return request, [f"{what}: the model does not have it" for what in left_out]
