@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
@@ -21,7 +22,8 @@ from .visit import Note
 __all__ = ["note_lines"]
 
 _Call = tuple[bool, object]
-"""Whether a tool was called and not a model, and the id of the call."""
+"""Whether a tool was called and not a model, and the id of the call; a model may use an id twice."""
+_ENDS = (ModelFinished, ToolFinished)
 
 
 def note_lines(notes: Sequence[Note], retried: Iterable[Failure], printer: ValuePrinter) -> Iterator[str]:
@@ -29,17 +31,21 @@ def note_lines(notes: Sequence[Note], retried: Iterable[Failure], printer: Value
 
     What happened while several calls were under way at once is sorted, since its order is chance.
     """
-    ends = {_call(note): note for note in notes if note.event in (ModelFinished, ToolFinished)}
+    ends: defaultdict[_Call, deque[Note]] = defaultdict(deque)
+    for note in notes:
+        if note.event in _ENDS:
+            ends[_call(note)].append(note)
     failures = iter(retried)
     beside: list[str] = []
     under_way: set[_Call] = set()
     for note in notes:
         if note.event in (ModelRequested, ToolStarted):
             under_way.add(_call(note))
-            beside.append(_begun(note, ends.get(_call(note)), printer))
-        elif note.event in (ModelFinished, ToolFinished):
-            if note.event is ToolFinished and _call(note) not in under_way:
-                beside.append(_tool_line(note, "", note, printer))
+            mine = ends[_call(note)]
+            beside.append(_begun(note, mine.popleft() if mine else None, printer))
+        elif note.event in _ENDS:
+            if note.event is ToolFinished and _call(note) not in under_way:  # it was refused, and never began
+                beside.append(_tool_line(note, "", ends[_call(note)].popleft(), printer))
             under_way.discard(_call(note))
         elif note.event is NodeRetrying:
             beside += [f"retried after {printer.failure(failure)}" for failure in islice(failures, 1)]

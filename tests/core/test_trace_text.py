@@ -14,11 +14,14 @@ import pytest
 from pydantic import BaseModel
 
 from flowcore import Complete, Continue, Flow, FlowError, Retry, RunResult, Step, current_scope, node
+from flowcore.events import Event, ModelFinished, ModelRequested, ToolFinished, ToolProposed, ToolStarted
 from flowcore.messages import ModelReply, TokenUsage
 from flowcore.models import ModelRunner
 from flowcore.testing import FakeClock, FlowRunner, ScriptedModel
+from flowcore.trace_notes import note_lines
 from flowcore.trace_text import Detail
 from flowcore.value_text import ValuePrinter
+from flowcore.visit import Note
 
 BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
@@ -250,6 +253,32 @@ async def test_requests_that_a_node_makes_at_once_are_told_in_one_order() -> Non
     assert len(texts) == 1
     calls = [line.strip() for line in texts.pop().splitlines() if "call" in line]
     assert calls == ["call model a  1 token", "call model ab  2 tokens", "call model abc  3 tokens"]
+
+
+def told(event: type[Event], **values: Any) -> Note:
+    return Note(event, 1, "work#1", 0.0, values)
+
+
+def test_calls_of_tools_are_told_with_their_arguments_and_what_came_of_them() -> None:
+    search = {"call": "c1", "tool": "search"}
+    notes = [
+        told(ModelRequested, request=1, model="small", why="retry"),
+        told(ModelFinished, request=1, tokens=7, cost=0.0, estimated=True, failure=None),
+        told(ToolProposed, **search, arguments='{"q": 1'),
+        told(ToolStarted, **search, arguments='{"q": 1}'),
+        told(ToolFinished, **search, status="ok", text="found"),
+        told(ToolFinished, call="c2", tool="erase", status="denied", text="not allowed"),
+        told(ToolStarted, **search, arguments='{"q": 2}'),
+        told(ToolFinished, **search, status="timeout", text="too slow"),
+        told(ToolStarted, **search, arguments='{"q": 3}'),
+    ]
+    assert list(note_lines(notes, (), ValuePrinter())) == [
+        "call model small (retry)  about 7 tokens",
+        'call tool search "{\\"q\\": 1}"  "found"',
+        'call tool erase  [denied]  "not allowed"',
+        'call tool search "{\\"q\\": 2}"  [timeout]  "too slow"',
+        'call tool search "{\\"q\\": 3}"  [unfinished]',
+    ]
 
 
 def test_ids_in_a_set_are_numbered_in_one_order() -> None:
