@@ -6,9 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, Literal
 
+import anyio
 from pydantic import BaseModel
 
-from flowcore import Budget, Complete, Continue, Flow, Log, Retry, Step, each, node, parallel
+from flowcore import Budget, Complete, Continue, Flow, Log, Reserve, Retry, Step, each, node, parallel
 from flowcore.recording import ModelCall, Recording, recording_of
 
 EVIL = (
@@ -259,3 +260,49 @@ def deep() -> Recording:
 def _pass(counter: Counter, result: int) -> Continue:
     counter.left = result
     return Continue()
+
+
+@node(starts_round=True)
+async def count_down(step: Step[Counter]) -> Continue[Literal["more", "on"]]:
+    step.state.left -= 1
+    return Continue("more" if step.state.left else "on", why={"left": step.state.left})
+
+
+@node(starts_round=False)
+async def second_fails(step: Step[Part]) -> Complete[int]:
+    if step.state.number == 1:
+        raise ValueError("one is bad")
+    await anyio.sleep(5)
+    return Complete(step.state.number)
+
+
+@node
+async def settle(step: Step[Counter]) -> Complete[int]:
+    return Complete(step.state.left)
+
+
+def _two_parts(counter: Counter) -> list[Part]:
+    return [Part(number=number) for number in range(2)]
+
+
+def _collect(counter: Counter, results: list[int]) -> Continue:
+    return Continue()
+
+
+@cache
+def troubled() -> Recording:
+    """A run over a limit of visits, with items of which one fails and the other is dropped, saved by a route."""
+    items = each("items", over=_two_parts, do=Flow("item", second_fails), collect=_collect)
+    saved = settle.named("saved")
+    limited = count_down.to(more=count_down, on=settle).using(max_visits=2).over_limit(items)
+    return recorded(Flow("troubled", limited, items.to(settle).on_error(saved), settle, saved), Counter(left=9))
+
+
+@cache
+def finished() -> Recording:
+    """A run that goes on by its finish path, since its rounds ran out."""
+    last = settle.named("last")
+    flow = Flow(
+        "bounded", count_down.to(more=count_down, on=settle), settle, last, finish=last, reserve=Reserve(rounds=1)
+    )
+    return recorded(flow, Counter(left=9), budget=Budget(rounds=4))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from tests.page.looking import faults, looking, painted, place, press, title
-from tests.page.runs import deep, looped, rich, straight
+from tests.page.runs import deep, finished, looped, rich, straight, troubled
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 
@@ -90,6 +90,23 @@ def test_a_flow_three_levels_deep_with_its_loop_first(browser: Browser, tmp_path
         painted(page)
         assert title(page) == "Step 4: items"
         assert badge(page, "middle") == badge(page, "middle/items") == "●"  # under way at this step
+
+
+@pytest.mark.behaviour("PAGE-2")
+def test_limits_dropped_items_and_finish_paths_are_told(browser: Browser, tmp_path: Path) -> None:
+    with looking(browser, tmp_path, troubled()) as page:
+        names = page.locator(".row.visit .name").all_inner_texts()
+        assert names[2:] == ["⊘count_down", "✕items", "◌second_fails[0]dropped", "✕second_fails[1]", "✓saved"]
+        assert badge(page, "count_down") == f"{TIMES}3"
+        page.locator("#slider").fill("5")
+        assert "no longer needed" in (painted(page) or page.locator("#route").inner_text())
+        page.locator("#slider").fill("3")
+        painted(page)
+        assert "the way out, over 2 visits" in page.locator("#route").inner_text()
+    with looking(browser, tmp_path, finished()) as page:
+        assert "The finish path began here, since rounds ran out." in page.locator("#route").inner_text()
+        assert page.locator("#graph .edge.finish.taken").count() == 1
+        assert page.locator(".chip.error").inner_text() == "3 rounds of 4"
 
 
 @pytest.mark.behaviour("PAGE-2", "A139")
@@ -347,3 +364,11 @@ def test_ten_thousand_visits_are_drawn_a_screen_at_a_time(browser: Browser, tmp_
         page.locator("#page-back").click()
         painted(page)
         assert page.locator("#page-words").inner_text() == "Steps 9,801 to 10,000 of 10,001"
+
+
+@pytest.mark.behaviour("PAGE-2")
+def test_a_run_that_failed_is_opened_where_it_did(browser: Browser, tmp_path: Path) -> None:
+    run = rich().model_copy(update={"status": "failed", "failure": rich().visits[12].failure})
+    with looking(browser, tmp_path, run) as page:
+        assert place(page) == "step 13 of 15"
+        assert page.locator(".outcome").inner_text() == "failed: Busy: 529: try again later"

@@ -10,12 +10,23 @@ from importlib.resources import files
 from typing import Any
 
 import pytest
-from tests.page.runs import Counter, deep, hostile, loop_flow, looped, recorded, rich, straight
+from tests.page.runs import (
+    Counter,
+    deep,
+    finished,
+    hostile,
+    loop_flow,
+    looped,
+    recorded,
+    rich,
+    straight,
+    troubled,
+)
 
 from flowcore import Budget
 from flowcore.errors import RenderError
-from flowcore.recording import Change, dump_runs, load_runs
-from flowcore.render import draw, run_marks, run_page
+from flowcore.recording import Change, Recording, dump_runs, load_runs
+from flowcore.render import Mark, draw, run_marks, run_page
 from flowcore.render.colours import DARK, LIGHT, Palette
 from flowcore.render.page import head_json, picture, visit_json
 from flowcore.render.page.comparing import compare_runs
@@ -64,6 +75,26 @@ def test_the_marks_of_a_run_are_what_it_did() -> None:
     assert ways[("research/search_docs", "join", "", "research/")].note == "twice"
     assert ways[("review/judge", "label", "good", "review/accept")].kind == "other"
     assert ("classify", "label", "refund", "ask_human") not in ways
+
+
+def by_path(run: Recording) -> dict[str, Mark]:
+    drawing = draw(run.flow)
+    marks = run_marks(run, drawing)
+    nodes = {node.path: marks[node.id] for node in drawing.nodes if node.kind == "node"}
+    edges = {edge.kind: marks[edge.id] for edge in drawing.edges if edge.id in marks}
+    return nodes | {frame.path: marks[frame.id] for frame in drawing.frames} | edges
+
+
+@pytest.mark.behaviour("PAGE-8")
+def test_limits_finish_paths_and_dropped_items_are_marked() -> None:
+    marks = by_path(troubled())
+    assert marks["count_down"] == Mark("ok", "ran 3 times, over limit")
+    assert marks["over_limit"] == Mark("taken", "once")
+    assert marks["items"] == Mark("failed", "ran once, failed")
+    assert marks["items/second_fails"] == Mark("failed", "ran twice, failed")
+    assert (marks["saved"].kind, marks["settle"].kind, marks["error"].kind) == ("ok", "unused", "taken")
+    assert outcome(finished()).words == "completed by its finish path, since rounds ran out"
+    assert by_path(finished())["finish"] == Mark("taken", "once")
 
 
 @pytest.mark.behaviour("PAGE-8")

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 from tests.page.looking import faults, looking, painted, place, press
 from tests.page.runs import EVIL, hostile, rich
 
@@ -75,3 +75,20 @@ def test_a_link_cannot_bring_a_script(browser: Browser, tmp_path: Path) -> None:
     link = '#step=<img src=x onerror=alert(1)>&theme="><script>alert(1)</script>&view=javascript:alert(1)&cmp=1'
     with looking(browser, tmp_path, rich(), link=link) as page:
         assert place(page) == "step 15 of 15"
+
+
+@pytest.mark.behaviour("PAGE-6")
+def test_a_page_works_in_a_frame_that_may_do_nothing_else(browser: Browser) -> None:
+    page = browser.new_page()
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda message: faults.append(message.text))
+    source = html.escape(run_page(rich()))
+    page.set_content(f'<iframe sandbox="allow-scripts" srcdoc="{source}" width="1000" height="700"></iframe>')
+    frame = page.frame_locator("iframe")
+    frame.locator("#back").click()
+    expect(frame.locator("#place")).to_have_text("step 14 of 15")
+    frame.locator('#graph [data-path="plan"]').click()
+    expect(frame.locator("#step-title")).to_have_text("Step 3: plan")
+    assert faults == []
+    page.close()

@@ -99,7 +99,7 @@ def _mark(visits: Sequence[VisitData]) -> Mark:
         return Mark("failed", f"{ran}, {last}")
     if failures:
         return Mark("retried", f"{ran}, failed {counted(failures)}, {last} at last")
-    attempts = sum(visit.attempts - 1 for visit in visits)
+    attempts = sum(max(0, visit.attempts - 1) for visit in visits)
     if attempts:
         return Mark("retried", f"{ran}, tried again {counted(attempts)}, ok at last")
     return Mark("ok", f"{ran}, {last}")

@@ -62,7 +62,7 @@ function standing(step) {
     if (!node) nodes.set(visit.id, (node = { visits: 0, failed: 0, again: 0, last: "" }));
     const over = visit.last <= step;
     node.visits++;
-    node.again += visit.attempts - 1;
+    node.again += Math.max(0, visit.attempts - 1);
     node.last = over ? visit.outcome : "running";
     if (visit.failure && over) node.failed++;
     edges.add(edgesInto(visit));

@@ -29,6 +29,8 @@ function readVisit(row) {
   return visit;
 }
 
+const wrong = (visit) => visit.failure && visit.kind !== "unfinished";
+
 /** The edges that show a visit as taken: how its walk began, and how it was left. */
 function edgesInto(visit) {
   return (visit.finish ? finishes : starts).get(visit.id);

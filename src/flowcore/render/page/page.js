@@ -1,6 +1,6 @@
 // The page: which step is looked at and how, the keys and links for it, and the news of a run that goes on.
 const root = document.documentElement, slider = get("slider");
-const view = { step: run.visits.length - 1, comparing: false, table: false, theme: root.dataset.theme, budget: "", follow: page.live !== null };
+const view = { step: firstLook(), comparing: false, table: false, theme: root.dataset.theme, budget: "", follow: page.live !== null };
 let playing = 0, due = 0, printing = false;
 
 function paint() {
@@ -29,6 +29,12 @@ function go(step, quiet = false) {
   }
   dress();
   soon();
+}
+
+/** The end of the run; of one that failed, where it did. */
+function firstLook() {
+  const failed = page.head.status === "failed" ? run.visits.findLastIndex(wrong) : -1;
+  return failed < 0 ? run.visits.length - 1 : failed;
 }
 
 /** What the buttons say, and the link to all this. */
@@ -91,7 +97,6 @@ function hopRound(way) {
   go(run.groups[way > 0 ? at + 1 : Math.max(0, at - back)]?.from ?? view.step);
 }
 function hopError() {
-  const wrong = (visit) => visit.failure && visit.kind !== "unfinished";
   const next = run.visits.findIndex((visit, place) => place > view.step && wrong(visit));
   const found = next < 0 ? run.visits.findIndex(wrong) : next;
   if (found >= 0) go(found);
