@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from inspect import isroutine
 from types import TracebackType
-from typing import Self
+from typing import Any, Self, cast
 
 import anyio
 
 from ..errors import ContractError
+from ..graph import callers_names
 from ..messages import ToolSchema
 from ..runtime import current_loop
 from ..value_text import escaped
+from .function import made_tool
 from .opened import OpenedToolset
 from .tool import Tool
 from .toolset import Toolset
@@ -31,16 +34,24 @@ class ToolCatalog:
 
     Args:
         tools: Tools and toolsets, in the order in which a model sees them.
+            A function is made a tool, as by `@tool`.
         open_timeout: Seconds that a toolset may take to open.
 
     Raises:
-        ContractError: Two tools, or two toolsets, have one name; it lists all such names.
+        ContractError: Two tools, or two toolsets, have one name; it lists all such names. Something else is given.
     """
 
-    def __init__(self, tools: Iterable[Tool | Toolset], *, open_timeout: float = 30.0) -> None:
-        parts = tuple(tools)
+    def __init__(
+        self, tools: Iterable[Tool | Toolset | Callable[..., Any]], *, open_timeout: float = 30.0
+    ) -> None:
+        names = callers_names(1)
+        parts = tuple(made_tool(part, names=names) if isroutine(part) else part for part in tools)
         self._own = tuple(part for part in parts if isinstance(part, Tool))
-        self._toolsets: tuple[Toolset, ...] = tuple(part for part in parts if not isinstance(part, Tool))
+        rest = tuple(part for part in parts if not isinstance(part, Tool))
+        for part in rest:
+            if not hasattr(part, "open"):
+                raise ContractError(f"ToolCatalog([{part!r}]): give tools, functions and toolsets")
+        self._toolsets = cast(tuple[Toolset, ...], rest)
         self._open_timeout = open_timeout
         self._opened: list[OpenedToolset] = []
         self._opening = anyio.Lock()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from inspect import isawaitable
+from inspect import isawaitable, iscoroutinefunction
 from typing import Any, NamedTuple
 
 import anyio
@@ -98,10 +98,12 @@ class Dispatch:
         """Look once whether an interrupted call was done."""
         scope = self._scope.beside()
         verify: Any = proposal.tool.verify
-        check = partial(self._in_thread, verify, proposal.arguments, self.path)
-        errand = self._errand(partial(_awaited, check), scope, f"{proposal.tool.name} verify")
+        look = partial(_awaited, partial(self._in_thread, verify, proposal.arguments, self.path))
+        if iscoroutinefunction(verify):
+            look = partial(verify, proposal.arguments)
+        errand = self._errand(look, scope, f"{proposal.tool.name} verify")
         await errand.run(seconds, f"{proposal.tool.name} verify")
-        if errand.error is not None and is_signal(errand.error, self._scope):
+        if isinstance(errand.error, Exception) and is_signal(errand.error, self._scope):
             return ended._replace(error=errand.error, is_signal=True)
         if errand.value is True:
             return Ended("ok", "It was interrupted, and a look afterwards found that it was done.")

@@ -14,7 +14,7 @@ from .docstring import read_docstring
 from .parameters import Parameters, output_check
 from .tool import Arguments, Tool, ToolContext, check_tool_name
 
-__all__ = ["FunctionTool", "tool"]
+__all__ = ["FunctionTool", "made_tool", "tool"]
 
 P = ParamSpec("P")
 ReturnT = TypeVar("ReturnT", covariant=True)
@@ -80,11 +80,11 @@ def tool(fn: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """
     names = callers_names(1)
     if fn is None:
-        return functools.partial(_made, names=names, **options)
-    return _made(fn, names=names)
+        return functools.partial(made_tool, names=names, **options)
+    return made_tool(fn, names=names)
 
 
-def _made(
+def made_tool(
     fn: Callable[..., Any],
     /,
     *,
@@ -97,6 +97,7 @@ def _made(
     on_failure: OnFailure = "tell",
     output: Any = ...,
 ) -> FunctionTool[..., Any]:
+    """Return a function as a tool; `names` are those at hand where it is declared."""
     if isinstance(fn, type | Tool):
         raise ContractError(f"@tool makes a tool of a function, not of {fn!r}")
     known = name if name is not None else str(getattr(fn, "__name__", type(fn).__name__))
@@ -117,8 +118,19 @@ def _made(
         check=parameters.check,
         check_output=output_check(known, parameters.returns if output is ... else output),
         effects=effects,
-        verify=None if verify is None else lambda arguments: verify(**arguments),
+        verify=None if verify is None else _by_name(verify),
         timeout=timeout,
         on_failure=on_failure,
         fn=fn,
     )
+
+
+def _by_name(verify: Callable[..., Any]) -> Callable[[Arguments], Any]:
+    """Return a function of the arguments that gives them by name, async if the one inside is."""
+    if not inspect.iscoroutinefunction(verify):
+        return lambda arguments: verify(**arguments)
+
+    async def look(arguments: Arguments) -> Any:
+        return await verify(**arguments)
+
+    return look

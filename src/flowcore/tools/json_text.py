@@ -26,6 +26,7 @@ _TOKEN = re.compile(
 _NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)(\.\d*)?([eE][+-]?\d+)?")
 _WORDS = {"True": "true", "False": "false", "None": "null"}
 _CLOSES = {"}": "{", "]": "["}
+_MALFORMED = "malformed_arguments"
 _LONGEST = 2_000
 """Characters that are kept of what cannot be read."""
 _MOST = 1_000_000
@@ -50,6 +51,8 @@ def read_object(text: str) -> dict[str, Any]:
     value = _read(text)
     if isinstance(value, str):  # written as JSON twice
         value = _read(value)
+    elif isinstance(value, dict) and value.keys() == {_MALFORMED}:  # a message keeps what could not be read
+        value = _read(str(value[_MALFORMED]))
     if not isinstance(value, dict):
         raise JsonFault(f"the arguments are one JSON object, and not {_named(value)}")
     return value
@@ -58,15 +61,17 @@ def read_object(text: str) -> dict[str, Any]:
 def valid_arguments(arguments: str) -> str:
     """Return arguments as one JSON object. What cannot be read is kept as a text: models refuse broken JSON."""
     try:
+        plain = json.loads(arguments)
+    except (ValueError, RecursionError):
+        plain = None
+    is_object = isinstance(plain, dict)
+    if is_object and plain.keys() == {_MALFORMED}:
+        return arguments
+    try:
         read = read_object(arguments)
     except JsonFault:
-        return json.dumps({"malformed_arguments": arguments[:_LONGEST]})
-    try:
-        if isinstance(json.loads(arguments), dict):
-            return arguments
-    except ValueError:
-        pass
-    return json.dumps(read, ensure_ascii=False)
+        return json.dumps({_MALFORMED: arguments[:_LONGEST]})
+    return arguments if is_object else json.dumps(read, ensure_ascii=False)
 
 
 def _read(text: str) -> Any:
