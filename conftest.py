@@ -52,6 +52,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "behaviour(*ids): the promises that this test proves")
+    config.addinivalue_line("markers", "realmodel: asks a real model; run by `-m realmodel` alone")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what asks a real model, unless it was asked for by its mark. It proves no promise, then."""
+    if "realmodel" in config.option.markexpr:
+        return
+    left_out = [item for item in items if item.get_closest_marker("realmodel")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("realmodel")]
 
 
 @pytest.hookimpl(tryfirst=True)

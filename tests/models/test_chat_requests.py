@@ -148,6 +148,12 @@ def test_messages_tools_and_schema_are_sent_as_they_are() -> None:
     }
 
 
+def test_a_schema_can_be_sent_beside_json_object() -> None:
+    model = ChatModel("m", base_url="http://127.0.0.1:1/v1", schema_as="json_object")
+    body = sent(ModelRequest(HELLO.messages, output=OutputSchema("answer", {"type": "object"})), model=model)
+    assert body["response_format"] == {"type": "json_object", "schema": {"type": "object"}}
+
+
 @pytest.mark.behaviour("S3-30", "S3-31")
 def test_extra_is_added_as_it_stands_and_its_tools_stand_beside_ours() -> None:
     static = {"type": "static_function", "static_function": {"name": "code", "configuration": {"a": 1}}}

@@ -50,7 +50,11 @@ def serving(command: list[str], port: int, health: str, home: Path) -> Iterator[
     kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "LC_ALL", "TMPDIR")}
     with TemporaryFile() as output:
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env={**kept, "HOME": str(home)}
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env={**kept, "HOME": str(home), "PYTHONUNBUFFERED": "1"},
         )
         served = Served(port, output)
         try:

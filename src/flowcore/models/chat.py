@@ -19,7 +19,7 @@ from ..wire import fault_of, read_reply
 from .assembly import pieces_of
 from .chat_faults import Place
 from .chat_reply import reply_of
-from .chat_request import Asked, asked_of
+from .chat_request import Asked, SchemaForm, asked_of
 from .chat_stream import ChatStream
 from .measure import estimated_usage
 from .model import EVERY_FEATURE, Feature
@@ -42,9 +42,10 @@ class ChatModel:
     `base_url` is what stands before `/chat/completions`. The `api_key` is what you give; no environment variable
     is read, and the key is never shown. `timeout` is how many seconds the server may be silent, `max_bytes` how
     large an answer may be. `features` are what the model has; the rest of a request is left out, with a warning in
-    the reply. Connections are kept in a client of the model's own, or in `client`, which you then close yourself.
-    Closing the model ends its connections; a later request opens new ones. Raises `ValueError` for a `base_url`,
-    key or header that cannot be used.
+    the reply. `schema_as="json_object"` is for servers that want the schema of an answer beside that word, such as
+    llama-cpp-python's. Connections are kept in a client of the model's own, or in `client`, which you then close
+    yourself. Closing the model ends its connections; a later request opens new ones. Raises `ValueError` for a
+    `base_url`, key or header that cannot be used.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class ChatModel:
         timeout: float | None = 60.0,
         headers: Mapping[str, str] = _NO_HEADERS,
         features: Collection[Feature] = EVERY_FEATURE,
+        schema_as: SchemaForm = "json_schema",
         max_bytes: int = 64 * 2**20,
     ) -> None:
         if not model:
@@ -75,6 +77,7 @@ class ChatModel:
         self._own: RunVar[httpx.AsyncClient | None] = RunVar(f"client of chat model {next(_numbers)}", None)
         self._timeout = timeout
         self._max_bytes = max_bytes
+        self._schema_as: SchemaForm = schema_as
         self.features = frozenset(features)
 
     @property
@@ -143,7 +146,7 @@ class ChatModel:
         return f"ChatModel({self._model!r}, base_url={self._base_url!r})"
 
     def _asked(self, request: ModelRequest, streaming: bool) -> Asked:
-        return asked_of(self._model, request, self.features, streaming=streaming)
+        return asked_of(self._model, request, self.features, self._schema_as, streaming=streaming)
 
     async def _send(self, asked: Asked, accept: str) -> Transfer:
         from .chat_transfer import Transfer, open_client  # noqa: PLC0415 - httpx is loaded by the first request

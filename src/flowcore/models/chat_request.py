@@ -5,15 +5,18 @@ from __future__ import annotations
 import base64
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from ..errors import ContractError
-from ..messages import Attachment, Message, ModelRequest, ModelSettings
+from ..messages import Attachment, Message, ModelRequest, ModelSettings, OutputSchema
 from ..wire import CallSaid, ChatRequest, FunctionSpec, FunctionTool, MessageSaid, Part
 from .features import within
 from .model import Feature
 
-__all__ = ["Asked", "asked_of"]
+__all__ = ["Asked", "SchemaForm", "asked_of"]
+
+SchemaForm = Literal["json_schema", "json_object"]
+"""How the schema of an answer is sent."""
 
 _FIXED = ("messages", "stream")
 """What `extra` may not say, since the answer would then be read in a wrong way."""
@@ -27,7 +30,9 @@ class Asked:
     warnings: tuple[str, ...]
 
 
-def asked_of(model: str, request: ModelRequest, features: Collection[Feature], *, streaming: bool) -> Asked:
+def asked_of(
+    model: str, request: ModelRequest, features: Collection[Feature], schema_as: SchemaForm, *, streaming: bool
+) -> Asked:
     """Return what is sent to a model that has these features.
 
     Raises `ContractError` for a setting that cannot be sent.
@@ -38,13 +43,18 @@ def asked_of(model: str, request: ModelRequest, features: Collection[Feature], *
     if request.tools:
         body["tools"] = [_tool(tool.name, tool.description, tool.parameters) for tool in request.tools]
     if request.output is not None:
-        named = {"name": request.output.name, "schema": request.output.schema}
-        body["response_format"] = {"type": "json_schema", "json_schema": named}
+        body["response_format"] = _response_format(request.output, schema_as)
     body |= _settings(request.settings)
     if streaming:
         body |= {"stream": True, "stream_options": {"include_usage": True}}
     _add(body, request.settings.extra)
     return Asked(ChatRequest(**body), tuple(warnings))  # type: ignore[typeddict-item]
+
+
+def _response_format(output: OutputSchema, schema_as: SchemaForm) -> dict[str, Any]:
+    if schema_as == "json_object":
+        return {"type": "json_object", "schema": output.schema}
+    return {"type": "json_schema", "json_schema": {"name": output.name, "schema": output.schema}}
 
 
 def _settings(settings: ModelSettings) -> dict[str, Any]:
