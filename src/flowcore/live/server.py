@@ -20,7 +20,7 @@ from .web import Viewers, web_app
 
 __all__ = ["PageServer"]
 
-_SHARE = 0.1
+_SHARE = 0.05
 """The share of one processor that showing may take while a run goes on. What does not fit in comes later."""
 _SHORTEST, _LONGEST = 0.05, 1.0
 _LOOK = 0.01
