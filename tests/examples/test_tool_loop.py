@@ -157,12 +157,18 @@ async def test_when_the_calls_run_out_there_is_one_more_request_without_tools(ex
 
 
 @pytest.mark.behaviour("A23")
-async def test_with_nothing_left_at_all_it_is_a_typed_failure(example: dict[str, Any]) -> None:
-    desk = Scripted(example, asks(DUNE))
-    result = await desk.run(tokens=0)
-    assert (result.status, result.exhausted, result.trace.path) == ("failed", "tokens", "model! > conclude!")
-    assert len(desk.model.requests) == 0
-    assert result.failure.code == "budget_exhausted"
+async def test_with_nothing_held_back_it_is_a_typed_failure(example: dict[str, Any]) -> None:
+    model, tools, conclude = (example[name] for name in ("model", "tools", "conclude"))
+    bare = Flow("bare", model.to(calls=tools), tools.to(again=model, enough=conclude), conclude)
+    desk = Scripted({**example, "loop": bare}, asks(DUNE))
+    result = await desk.run(tool_calls=0)
+    assert (result.status, result.exhausted, result.trace.path) == ("failed", "tool_calls", "model > tools!")
+    assert (result.failure.code, str(result.failure)) == (
+        "budget_exhausted",
+        "BudgetExhausted: the tool_calls ran out: 0 of 0 used",
+    )
+    with pytest.raises(ValueError, match="the reserve of 1 requests is more than the budget of 0"):
+        await Scripted(example).run(requests=0)
 
 
 @pytest.mark.behaviour("S1-15")
