@@ -164,7 +164,7 @@ def views_of(flow: Any, number: int) -> Drawing:
 
 @pytest.mark.behaviour("DRAW-1", "DRAW-3", "DRAW-4")
 def test_views_with_hostile_marks_are_read_as_they_are_drawn(sample: list[Any], page: Page) -> None:
-    drawings = [views_of(flow, number) for number, flow in enumerate(sample)]
+    drawings = [views_of(flow, number) for number, flow in enumerate(sample[::3])]
     read = page.evaluate(_READ, [render(drawing, "mermaid") for drawing in drawings])
     for drawing, found in zip(drawings, read, strict=True):
         frames = {frame.id for frame in drawing.frames}
