@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import tempfile
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import TargetError
+from .child import run_child
 
 __all__ = ["Place", "checked_out", "split_ref"]
 
@@ -73,18 +73,12 @@ def _commit(ref: str, text: str) -> str:
 def _git(text: str, *words: str, env: Mapping[str, str] | None = None, cwd: Path | None = None) -> str:
     """Return what git prints."""
     try:
-        run = subprocess.run(
-            ["git", *words],
-            cwd=cwd,
-            env={**os.environ, "LC_ALL": "C", **(env or {})},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-        )
+        run = run_child(["git", *words], cwd, {**os.environ, "LC_ALL": "C", **(env or {})})
     except FileNotFoundError as error:
         raise TargetError(f"{text}: git is not there; install it, or name a file") from error
-    if run.returncode == 0:
-        return run.stdout.decode(errors="surrogateescape").removesuffix("\n")
-    said = run.stderr.decode(errors="replace").strip()
+    if run.code == 0:
+        return run.out.decode(errors="surrogateescape").removesuffix("\n")
+    said = run.err.decode(errors="replace").strip()
     if "not a git repository" in said:
         raise TargetError(f"{text}: {os.getcwd()} is in no git repository; start in one, or name a file")
     raise TargetError(f"{text}: git cannot read it: {said.splitlines()[-1] if said else 'it says nothing'}")

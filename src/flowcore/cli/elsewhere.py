@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from ..errors import TargetError
 from ..recording import FlowData
+from .child import run_child
 from .flow_file import read_flow_file
 
 __all__ = ["flow_from"]
@@ -38,12 +38,12 @@ def flow_from(folder: Path, target: str, place: str) -> FlowData:
             "--",
             target,
         ]
-        run = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True)
-        if run.returncode == 0:
+        run = run_child(command, cwd=folder)
+        if run.code == 0:
             return read_flow_file(written, f"{place}{target}")
-    lines = run.stderr.decode(errors="replace").splitlines()
+    lines = run.err.decode(errors="replace").splitlines()
     told = [line.removeprefix(_PREFIX) for line in lines if line.startswith(_PREFIX)]
-    told = told or [f"{target}: Python ended with {run.returncode} and said: {lines[-1] if lines else 'nothing'}"]
+    told = told or [f"{target}: Python ended with {run.code} and said: {lines[-1] if lines else 'nothing'}"]
     raise TargetError(
         "\n".join(f"{place}{line.replace(f'{folder}/', '').replace(str(folder), '.')}" for line in told)
     )
