@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
 import anyio
+import anyio.lowlevel
 
 from ..clock import Clock, SystemClock
 from ..errors import ModelRequestError
@@ -120,7 +121,7 @@ class Sender:
                 if not self.retry.wants(error, attempt):
                     raise
                 pause = pause_before_retry(error, self.retry, attempt)
-            await clock.sleep(pause)
+            await (clock.sleep(pause) if pause > 0 else anyio.lowlevel.checkpoint())
             attempt += 1
             why = "retry"
 
