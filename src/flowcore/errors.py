@@ -53,6 +53,7 @@ __all__ = [
     "RunFailed",
     "TargetError",
     "ToolError",
+    "WatchError",
 ]
 
 
