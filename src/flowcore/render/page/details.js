@@ -126,12 +126,14 @@ function paintTable(step, most = TABLE_ROWS) {
   row?.scrollIntoView({ block: "nearest" });
 }
 
+const brief = (words) => (words.length > 160 ? `${words.slice(0, 160)}…` : words);
+
 function tableRow(visit, place) {
   const cell = (...words) => h("td", {}, ...words);
   const why = visit.why.map(([key, shown]) => `${text(key)} = ${text(shown)}`).join(", ");
   const changes = visit.changes.slice(0, 12).map(([kind, at, , now]) => h("li", {}, said(
-    text(kind) === "removed" ? `− ${text(at)}` : `+ ${text(at)} ${text(kind) === "appended" ? "+=" : "="} ${text(now).slice(0, 160)}`)));
-  const words = visit.failure ? `${visit.outcome}: ${text(visit.failure[0])}: ${text(visit.failure[1]).slice(0, 160)}` : visit.outcome;
+    text(kind) === "removed" ? `− ${text(at)}` : `+ ${text(at)} ${text(kind) === "appended" ? "+=" : "="} ${brief(text(now))}`)));
+  const words = visit.failure ? `${visit.outcome}: ${text(visit.failure[0])}: ${brief(text(visit.failure[1]))}` : visit.outcome;
   const tag = visit.branch && visit.branch !== visit.name ? `${visit.branch} ` : "";
   return h("tr", { class: visit.outcome.replace(" ", "-") },
     cell(h("button", { class: "go", "data-place": place, "aria-label": `go to step ${place + 1}` }, String(place + 1))), cell(visit.round ? String(visit.round) : ""),

@@ -39,7 +39,6 @@ function wakeGraph(choose) {
     badges.set(id, badge);
     part.parentNode.append(badge);
   }
-  fit();
 }
 
 /** Fits the graph to its panel as long as it can still be read; else it is scrolled. */

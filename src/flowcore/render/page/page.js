@@ -195,6 +195,7 @@ readLink();
 lay();
 wake();
 dress();
+fit();
 if (!view.table) showRow(view.step);
 paint();
 if (page.live !== null) listen();

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-from functools import cache
-from importlib.resources import files
 from typing import Any, Literal
 
-from jinja2 import Environment
 from markupsafe import Markup
 
 from ...errors import RenderError
 from ...recording import Recording
-from ..colours import DARK, LIGHT, Palette
 from ..drawing import Drawing, draw
-from ..words import shown, visible
+from ..shell import page_text, read_text, themed
 from .comparing import Comparison, compare_runs
 from .data import page_json
 from .header import chips, outcome
@@ -25,6 +19,7 @@ from .table import MOST_ROWS, table_rows
 __all__ = ["Theme", "run_page"]
 
 Theme = Literal["auto", "light", "dark"]
+_HERE = "flowcore.render.page"
 _SCRIPTS = ("model.js", "graph.js", "timeline.js", "details.js", "page.js")
 
 
@@ -42,21 +37,16 @@ def run_page(
     """
     drawing = draw(run.flow)
     comparison = None if compare is None else compare_runs(run, compare, drawing)
-    style, script = _style(), _script()
-    return (
-        _environment()
-        .from_string(_file("page.html.j2"))
-        .render(
-            **_words(run, comparison),
-            **_graph(run, drawing),
-            csp=_policy(style, script, live),
-            style=Markup(style),
-            script=Markup(script),
-            data=Markup(page_json(run, drawing, comparison, live)),
-            theme=theme,
-            live=live is not None,
-        )
-    )
+    words = {
+        **_words(run, comparison),
+        **_graph(run, drawing),
+        "data": Markup(page_json(run, drawing, comparison, live)),
+        "theme": theme,
+        "live": live is not None,
+    }
+    style = themed(read_text(_HERE, "page.css"))
+    script = "\n".join(read_text(_HERE, name) for name in _SCRIPTS)
+    return page_text(read_text(_HERE, "page.html.j2"), style, words, script=script, connects=live is not None)
 
 
 def _words(run: Recording, comparison: Comparison | None) -> dict[str, Any]:
@@ -82,53 +72,3 @@ def _graph(run: Recording, drawing: Drawing) -> dict[str, Any]:
         return {"picture": Markup(picture(run, drawing)), "no_picture": ""}
     except RenderError as error:
         return {"picture": "", "no_picture": str(error)}
-
-
-def _policy(style: str, script: str, live: str | None) -> str:
-    """Return what the browser may do with the page: run this style and this script, and nothing else."""
-    rules = [
-        "default-src 'none'",
-        f"style-src '{_hash(style)}'",
-        f"script-src '{_hash(script)}'",
-        "img-src data:",
-        "base-uri 'none'",
-        "form-action 'none'",
-        *(["connect-src 'self'"] if live is not None else []),
-    ]
-    return "; ".join(rules)
-
-
-def _hash(text: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(visible=visible, shown=shown)
-    return environment
-
-
-@cache
-def _style() -> str:
-    light, dark = _variables(LIGHT), _variables(DARK)
-    themes = [
-        f":root {{ color-scheme: light; {light} }}",
-        f"@media (prefers-color-scheme: dark) {{ :root[data-theme=auto] {{ color-scheme: dark; {dark} }} }}",
-        f":root[data-theme=dark] {{ color-scheme: dark; {dark} }}",
-        f"@media print {{ :root:root:root {{ color-scheme: light; {light} }} }}",
-    ]
-    return "\n".join([*themes, _file("page.css")])
-
-
-@cache
-def _script() -> str:
-    return "\n".join(map(_file, _SCRIPTS))
-
-
-def _variables(palette: Palette) -> str:
-    return " ".join(f"--{name.replace('_', '-')}: {colour};" for name, colour in palette._asdict().items())
-
-
-def _file(name: str) -> str:
-    return files("flowcore.render.page").joinpath(name).read_text("utf-8")
