@@ -243,3 +243,24 @@ def test_however_an_answer_is_cut_into_pieces_it_is_the_same(
         assert (scope.used.requests, scope.used.tokens) == (1, 20)
 
     anyio.run(play)
+
+
+@pytest.mark.parametrize(("timeout", "piece_timeout"), [(None, 0.01), (0.01, None), (5, 0.01)])
+async def test_a_stream_that_stands_still_is_ended_in_real_time_too(
+    timeout: float | None, piece_timeout: float | None
+) -> None:
+    sink = Kept()
+    model = ScriptedModel([ScriptedLine(pieces=("a", "b"), pause=60)])
+    async with Scope() as scope:
+        with pytest.raises(ModelTimeout, match=r"within 0\.01 s; 1 piece of the answer had been handed"):
+            await ModelRunner(model, timeout=timeout, piece_timeout=piece_timeout).invoke("hello", sink=sink)
+    assert (sink.text, model.open, scope.used.requests) == ("a", 0, 1)
+
+
+async def test_a_slow_sink_is_not_ended_in_real_time() -> None:
+    async def slow(chunk: Chunk) -> None:
+        await anyio.sleep(0.03)
+
+    async with Scope():
+        runner = ModelRunner(ScriptedModel(["one two three"]), timeout=0.02, piece_timeout=0.02)
+        assert (await runner.invoke("hello", sink=slow)).text == "one two three"

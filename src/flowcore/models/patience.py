@@ -22,55 +22,75 @@ class Patience:
     Only waiting for the model counts. What a sink does with a piece may take as long as it likes.
     """
 
-    __slots__ = ("_clock", "_left", "_piece", "_whole")
+    __slots__ = ("_clock", "_late", "_left", "_piece", "_until", "_whole")
 
     def __init__(self, clock: Clock, whole: float | None, piece: float | None) -> None:
         self._clock = clock
         self._whole = self._left = math.inf if whole is None else whole
         self._piece = math.inf if piece is None else piece
+        self._late = ("", 0.0)
+        self._until = math.inf
 
     async def answer(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Return what `work` returns. Raises `ModelTimeout` if that takes longer than what is left in all."""
-        return await self._wait(work, self._left, f"no answer within {self._whole:g} s")
-
-    async def piece(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Return what `work` returns. Raises `ModelTimeout` if that takes longer than a piece may, too."""
-        if self._piece < self._left:
-            return await self._wait(work, self._piece, f"no further piece of the answer within {self._piece:g} s")
-        return await self._wait(work, self._left, f"no whole answer within {self._whole:g} s")
-
-    async def _wait(self, work: Callable[[], Awaitable[T]], seconds: float, late: str) -> T:
-        if seconds == math.inf:
+        """Return what `work` returns. Raises `ModelTimeout` if that takes longer than an answer may."""
+        if not isinstance(self._clock, SystemClock):
+            return await self.watched(lambda: self.first(work))
+        self._late = ("no answer", self._whole)
+        with anyio.move_on_after(None if self._whole == math.inf else self._whole):
             return await work()
-        began = self._clock.monotonic()
+        raise self._timeout()
+
+    async def watched(self, work: Callable[[], Awaitable[T]]) -> T:
+        """Return what `work` returns, all of whose waits are for the `first` piece or for another `piece`.
+
+        A task watches over them, so that a wait costs next to nothing. Raises `ModelTimeout` when one is too long.
+        """
+        if min(self._left, self._piece) == math.inf:
+            return await work()
+        raised: Exception | None = None
         got: list[T] = []
-        if isinstance(self._clock, SystemClock):
-            with anyio.move_on_after(seconds):
-                got.append(await work())
-        else:
-            await _within(self._clock, seconds, work, got)
-        self._left = max(0.0, self._left - (self._clock.monotonic() - began))
+        region = anyio.CancelScope()
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._watch, region)
+            with region:
+                try:
+                    got.append(await work())
+                except Exception as error:  # raised outside of the group, which would wrap it
+                    raised = error
+            group.cancel_scope.cancel()
+        if raised is not None:
+            raise raised
         if not got:
-            raise ModelTimeout(late, self._piece if seconds == self._piece else self._whole)
+            raise self._timeout()
         return got[0]
 
+    async def first(self, work: Callable[[], Awaitable[T]]) -> T:
+        """Wait for the first piece, which may take as long as a whole answer."""
+        self._late = ("no answer", self._whole)
+        return await self._wait(work, self._left)
 
-async def _within(clock: Clock, seconds: float, work: Callable[[], Awaitable[T]], got: list[T]) -> None:
-    """Run `work` for so many seconds of a clock that is not the event loop's; put what it returns into `got`."""
-    raised: Exception | None = None
-    scope = anyio.CancelScope()
+    async def piece(self, work: Callable[[], Awaitable[T]]) -> T:
+        """Wait for a further piece."""
+        if self._piece < self._left:
+            self._late = ("no further piece of the answer", self._piece)
+            return await self._wait(work, self._piece)
+        self._late = ("no whole answer", self._whole)
+        return await self._wait(work, self._left)
 
-    async def ring() -> None:
-        await clock.sleep(seconds)
-        scope.cancel()
+    async def _wait(self, work: Callable[[], Awaitable[T]], seconds: float) -> T:
+        began = self._clock.monotonic()
+        self._until = began + seconds
+        result = await work()
+        self._until = math.inf
+        self._left = max(0.0, self._left - (self._clock.monotonic() - began))
+        return result
 
-    async with anyio.create_task_group() as group:
-        group.start_soon(ring)
-        with scope:
-            try:
-                got.append(await work())
-            except Exception as error:  # raised outside of the group, which would wrap it
-                raised = error
-        group.cancel_scope.cancel()
-    if raised is not None:
-        raise raised
+    async def _watch(self, region: anyio.CancelScope) -> None:
+        """Cancel the region when a wait is too long. Never sleeps beyond the end of a wait that begins later."""
+        while (now := self._clock.monotonic()) < self._until:
+            await self._clock.sleep(min(self._until - now, self._piece, self._left))
+        region.cancel()
+
+    def _timeout(self) -> ModelTimeout:
+        what, seconds = self._late
+        return ModelTimeout(f"{what} within {seconds:g} s", seconds)

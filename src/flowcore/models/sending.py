@@ -146,7 +146,8 @@ class Sender:
         assembly = Assembly()
         try:
             async with _closing(cast(StreamingModel, self.model).stream(call.request)) as stream:
-                await self._pump(stream, delivery, assembly, patience, _teller(call.payer, paid))
+                tell = _teller(call.payer, paid)
+                await patience.watched(lambda: self._pump(stream, delivery, assembly, patience, tell))
             if not assembly.is_whole:
                 raise ModelRequestError("the stream of the answer broke off before its end", retryable=True)
         except BaseException:
@@ -165,7 +166,7 @@ class Sender:
         tell: Callable[[Chunk], None] | None,
     ) -> None:
         """Read the stream piece by piece; the next one is read when the sink has taken the last."""
-        wait = patience.answer  # before the first piece a model may think
+        wait = patience.first  # before the first piece a model may think
         while True:
             try:
                 chunk = await wait(stream.__anext__)
