@@ -85,6 +85,8 @@ def pytest_runtest_makereport(
         item.config.stash[_UPDATES] += watcher.updates
         if report.failed:
             report.sections += watcher.sections(item.config.rootpath, item.nodeid)
+    if watcher is not None and report.when == "teardown":
+        del item.stash[_WATCHER]  # pytest keeps every test to its end, and its runs need not stay so long
     return report
 
 

@@ -338,6 +338,8 @@ def test_what_cannot_be_compared_is_one_clear_error(small: Project) -> None:
     ran = small.pytest()
     assert [message for message in WRONG.values() if f"Error: {message}" not in ran.text] == []
     assert "4 failed" in ran.text
+    kept = read_runs(small.folder / ".flowcore" / "failed" / "test_desk.py-test_0.json")
+    assert [run.value for run in kept] == ['"abcabc"']
 
 
 INLINE = """
