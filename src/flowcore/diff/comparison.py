@@ -68,7 +68,7 @@ class Comparison:
         was, now = (_after(together, walk) for walk in (old, new))
         if together is None:
             words = f"began {_with(now)} where it began {_with(was)}"
-            self.turns.append(Turn(path, words, self._state_reason()))
+            self.turns.append(Turn(path, words, self._limit_reason() or self._state_reason()))
             return
         sides = zip((now, was), (self.new, self.old), strict=True)
         came, come = (
@@ -78,7 +78,8 @@ class Comparison:
             for stop, run in sides
         )
         limits = [stop.visit.finish for stop in (now, was) if stop is not None and stop.visit.finish]
-        because = f"the {limits[0]} ran out" if limits else self._state_reason()
+        told = f"the {limits[0]} ran out" if limits else ""
+        because = self._limit_reason() or told or self._state_reason()
         self.turns.append(Turn(together.visit.path, f"{came} where it {come}", because))
 
     def _reason(self, old: VisitData, new: VisitData) -> str:
@@ -86,15 +87,21 @@ class Comparison:
         told = [value_words(value) for value in self.values if value.path == new.path and value.kind == "why"]
         if told:
             return ", ".join(told)
-        if (old.failure is None) != (new.failure is None) and not _is_exhausted(old, new):
+        if _is_exhausted(old, new) and (limit := self._limit_reason()):
+            return limit
+        if (old.failure is None) != (new.failure is None):
             return _calls_reason(old, new)
         return self._state_reason() or _calls_reason(old, new)
 
-    def _state_reason(self) -> str:
-        """Return the last value before this that differed; where a limit ran out that differs, this limit."""
+    def _limit_reason(self) -> str:
+        """Return the limit that ran out in one of the runs, if they had it differently."""
         for value in self.values:
             if value.kind == "budget" and value.place in (self.new.exhausted, self.old.exhausted):
                 return f"a limit of {value_words(value)} (from the start)"
+        return ""
+
+    def _state_reason(self) -> str:
+        """Return the last value before this that differed."""
         for value in reversed(self.values):
             if value.kind in ("start", "state"):
                 return f"{value_words(value)} ({f'by {value.path}' if value.path else 'from the start'})"
