@@ -8,7 +8,7 @@ import json
 import sys
 from pathlib import Path
 
-from benchmarks.measure import Figure, Side, measure
+from benchmarks.measure import OWN, Figure, Side, measure
 from benchmarks.plot import plot
 from benchmarks.report import as_data, line, machine, markdown, titles
 from benchmarks.workloads import GROUPS, workloads
@@ -19,7 +19,7 @@ PEERS = {"langgraph": "langgraph", "pydantic_graph": "pydantic_graph", "burr": "
 
 def sides(pythons: dict[str, str]) -> dict[str, Side]:
     """Return the sides that are there; say which are not."""
-    found = {name: Side(name) for name in ("floor", "ours", "prices")}
+    found = {name: Side(name) for name in OWN}
     for name, module in PEERS.items():
         if name in pythons:
             found[f"{name}_side"] = Side(f"{name}_side", pythons[name])

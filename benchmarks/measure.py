@@ -16,7 +16,10 @@ from typing import Any
 
 from benchmarks.workloads import Workload
 
-__all__ = ["Figure", "Side", "measure"]
+__all__ = ["OWN", "Figure", "Side", "measure"]
+
+OWN = ("floor", "ours", "prices", "models")
+"""The sides that are not peers."""
 
 _ROOT = Path(__file__).resolve().parent.parent
 _ENVIRONMENT = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
@@ -110,7 +113,7 @@ def measure(workload: Workload, sides: dict[str, Side], rounds: int) -> Iterator
     """Sample every side that does this work, `rounds` times in turn, beginning with another one each time."""
     names = [workload.side]
     if workload.peers:
-        names += [name for name in sides if name not in ("floor", "ours", "prices")]
+        names += [name for name in sides if name not in OWN]
     figures = {name: Figure(workload, name) for name in names}
     for turn in range(rounds):
         for name in names[turn % len(names) :] + names[: turn % len(names)]:

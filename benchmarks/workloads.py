@@ -80,6 +80,31 @@ def _prices() -> Iterator[Workload]:
         yield replace(circle, title=title, work=work, runs=runs)
 
 
+def _models() -> Iterator[Workload]:
+    asked = Workload(
+        "models",
+        "a request to a model",
+        "µs a request",
+        "call",
+        100,
+        100,
+        3,
+        side="models",
+        against="models",
+        peers=False,
+    )
+    yield replace(asked, base="bare_call")
+    yield replace(
+        asked,
+        title="a piece of a stream",
+        unit="µs a piece",
+        work="stream",
+        base="bare_stream",
+        size=500,
+        units=500,
+    )
+
+
 def _all() -> Iterator[Workload]:
     yield Workload("chain", "chain of 50 nodes", "µs a visit", "chain", 50, 50, 200)
     yield from _loops()
@@ -95,6 +120,7 @@ def _all() -> Iterator[Workload]:
     log = Workload("log", "Log of 100,000, against an empty one", "µs a visit", "log", 1_000, 1_000, 10)
     yield replace(log, against="ours", base="log_empty", peers=False)
     yield from _prices()
+    yield from _models()
 
 
 GROUPS = tuple(dict.fromkeys(one.group for one in _all()))

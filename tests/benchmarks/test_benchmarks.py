@@ -121,7 +121,7 @@ def test_a_wrong_option_is_one_line(arguments: list[str], said: str, capsys: pyt
 def test_a_missing_peer_is_one_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "PEERS", {"burr": "no_such_module"})
 
-    assert list(command.sides({})) == ["floor", "ours", "prices"]
+    assert list(command.sides({})) == ["floor", "ours", "prices", "models"]
     assert capsys.readouterr().out.startswith("burr: not installed here, left out")
     assert command.sides({"burr": sys.executable})["burr_side"].python == sys.executable
 

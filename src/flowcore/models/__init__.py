@@ -1,5 +1,6 @@
 """Models: what is asked of a language model, and the runner that pays for it."""
 
+from .chat import ChatModel
 from .exchange import Reducer
 from .measure import Measure
 from .model import CountingModel, Feature, Model, SizedModel, StreamingModel
@@ -9,6 +10,7 @@ from .runner import ModelRunner
 from .sending import OutputSink, Sink
 
 __all__ = [
+    "ChatModel",
     "CountingModel",
     "Feature",
     "Measure",

@@ -90,6 +90,11 @@ class ChatModel:
         """Where the server is."""
         return self._base_url
 
+    @property
+    def base_url(self) -> str:
+        """Where the server is."""
+        return self._base_url
+
     def payload(self, request: ModelRequest, *, streaming: bool = False) -> bytes:
         """Return the body of the request, byte for byte as it would be sent."""
         return _json(self._asked(request, streaming))
@@ -121,10 +126,8 @@ class ChatModel:
                 await transfer.drain()
             else:
                 reply = self._reply(request, asked, transfer, await transfer.read())
-                *pieces_before, last = pieces_of(reply)
-                for chunk in pieces_before:
+                for chunk in pieces_of(reply):
                     yield chunk
-                yield replace(last, warnings=asked.warnings)
         finally:
             await transfer.aclose()
 
