@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import anyio
+from anyio.abc import TaskStatus
 
 from ..errors import OutcomeUnknown, ToolError
 from ..events import Event, ToolDenied, ToolFinished, ToolProposed, ToolWarned
@@ -109,12 +110,13 @@ class Batch:
         async with anyio.create_task_group() as group:
             for each in ready:
                 if each.ask is not None:
-                    group.start_soon(self._run_if_approved, each.proposal, each.ask)
+                    await group.start(self._run_if_approved, each.proposal, each.ask)
             for each in sure:
                 await self._free.acquire()
                 group.start_soon(self._run_one, each.proposal)
 
-    async def _run_if_approved(self, proposal: Proposal, ask: Ask) -> None:
+    async def _run_if_approved(self, proposal: Proposal, ask: Ask, *, task_status: TaskStatus[None]) -> None:
+        task_status.started()  # and goes on without a pause, so that requests are opened in the order of the calls
         refused = await self._asked(proposal, ask)
         if refused is not None:
             self._refuse(proposal.call, refused)
