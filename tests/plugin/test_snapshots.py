@@ -266,8 +266,8 @@ def test_an_update_says_what_it_changed(small: Project) -> None:
 
 
 def test_workers_share_the_tests_out_and_tell_of_failures_and_updates(small: Project) -> None:
-    assert "2 traces: 2 new" in small.pytest("--snapshot-update", "-n2").text
-    ran = small.pytest("-n2", TODAY="value")
+    assert "2 traces: 2 new" in small.pytest("--snapshot-update", "-n2", plugins=XDIST).text
+    ran = small.pytest("-n2", plugins=XDIST, TODAY="value")
     assert ran.first_lines == [CHANGES["value"]]
     assert "flowcore trace diff" in ran.text
 
@@ -321,6 +321,8 @@ def test_long(flow_runner, trace_snapshot):
     assert "more lines: see the page of the run" in section[-1]
 
 
+XDIST = ("syrupy", "xdist.plugin")
+INLINE_SNAPSHOT = ("inline_snapshot.pytest_plugin",)
 WRONG = {
     "1 == trace_snapshot": "trace_snapshot compares a RunResult or a Trace, not a int",
     "result == trace_snapshot(detail='all')": "detail='all': give one of path, routes, state, full",
@@ -354,17 +356,17 @@ def test(flow_runner):
 
 def test_an_inline_snapshot_needs_a_path_alone(small: Project) -> None:
     small.write("test_desk.py", INLINE.format(""))
-    small.pytest("-n0", "--inline-snapshot=create")
+    small.pytest("--inline-snapshot=create", plugins=INLINE_SNAPSHOT)
     written = small.read("test_desk.py")
     assert "snapshot('read > fan(left | right) > write > check > write > check > end')" in written
-    assert small.pytest("-n0").code == 0
+    assert small.pytest(plugins=INLINE_SNAPSHOT).code == 0
     small.write("test_desk.py", written.replace('desk("")', 'desk("missing")'))
-    assert small.pytest("-n0").code == 1
+    assert small.pytest(plugins=INLINE_SNAPSHOT).code == 1
 
 
 @pytest.mark.behaviour("TEST-7")
 def test_without_syrupy_the_error_names_what_to_install(small: Project) -> None:
-    ran = small.pytest("-p", "no:syrupy")
+    ran = small.pytest(plugins=())
     assert ran.text.count('trace_snapshot needs syrupy: pip install "flowcore[test]"') >= 2
     assert 'diagram_snapshot needs syrupy: pip install "flowcore[test]"' in ran.text
 
