@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 Call = Callable[..., Any]
-FILES = ["answers.jsonl", "flow.mmd", "flow.svg", "trace.json", "trace.txt"]
+FILES = ["answers.jsonl", "flow.mmd", "flow.svg", "run.html", "trace.json", "trace.txt"]
 PATH = "  round 1  draft > check\n  round 2  draft > check > deliver\n  used 2 rounds\n"
 
 
@@ -125,6 +125,11 @@ def test_each_question_is_a_run_of_its_own_and_one_that_fails_stops_no_other(cal
         ("q2", "burst", "failed"),
         ("q3", "bye", "completed"),
     ]
+    pages = [name for name in names(here / "out") if name.endswith(".html")]
+    assert pages == ["run-1.html", "run-2.html", "run-3.html", "runs.html"]
+    assert "bye" in (here / "out" / "run-3.html").read_text()
+    assert call("run", ".", "hello", "--out", "out").code == 0
+    assert names(here / "out") == FILES
 
 
 def test_json_of_many_questions_is_a_line_for_each(call: Call, here: Path) -> None:

@@ -94,7 +94,7 @@ def test_what_is_too_heavy_for_a_notebook_is_left_out_and_said(monkeypatch: pyte
     assert "characters are too many for a notebook)" in str(shown["text/plain"])
 
 
-def test_in_a_browser_the_frame_works_and_touches_nothing_around_it(browser: Browser, result: RunResult[str]) -> None:
+def test_in_a_browser_the_frame_works_and_touches_nothing_around_it(result: RunResult[str], browser: Browser) -> None:
     shown, page = result._repr_mimebundle_(), browser.new_page()
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))

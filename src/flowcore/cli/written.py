@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ..errors import RenderError
 from ..recording import Recording, dump_runs, recording_of
 from ..render import Drawable, render, run_page, visible
+from ..render.page.index import Entry, runs_page
 from .files import OutputFolder
 from .report import json_text
 from .session import Answer
@@ -36,10 +37,14 @@ def write_runs(folder: OutputFolder, flow: Drawable, answers: Sequence[Answer], 
         if run is not None:
             folder.write("run.html", run_page(run))
         return
+    entries: list[Entry] = []
     width = len(str(len(runs)))
-    for number, run in enumerate(runs, 1):
+    for number, (answer, run) in enumerate(zip(answers, runs, strict=True), 1):
+        href = "" if run is None else f"run-{number:0{width}}.html"
+        entries.append(Entry(answer.question.id, answer.question.text, run, href, answer.reason))
         if run is not None:
-            folder.write(f"run-{number:0{width}}.html", run_page(run))
+            folder.write(href, run_page(run))
+    folder.write("runs.html", runs_page(flow.plan.name, entries))
 
 
 def _recording(answer: Answer) -> Recording | None:
