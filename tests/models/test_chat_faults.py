@@ -18,6 +18,7 @@ from flowcore.models.chat import ChatModel
 
 PAGE = b"<!DOCTYPE html><html><head><title>Sign in\n here</title></head><body>x</body></html>"
 WAYS = "does base_url end in /v1, as most servers want it?"
+pytestmark = pytest.mark.behaviour("MODEL-3", "MODEL-4")
 EACH_WAY = pytest.mark.parametrize("streaming", [False, True], ids=["whole", "streamed"])
 
 

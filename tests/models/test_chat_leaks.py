@@ -72,6 +72,7 @@ async def cancelled_everywhere(base_url: str, ask: ASK, looked_at: Callable[[], 
             return count
 
 
+@pytest.mark.behaviour("MODEL-4")
 @pytest.mark.parametrize("ask", [whole, streamed])
 async def test_a_request_can_be_cancelled_at_every_await(ask: ASK) -> None:
     def behave(talk: Talk) -> None:
@@ -90,6 +91,7 @@ async def test_a_request_can_be_cancelled_at_every_await(ask: ASK) -> None:
         assert await cancelled_everywhere(server.base_url, ask, looked_at) > 5
 
 
+@pytest.mark.behaviour("MODEL-4")
 @pytest.mark.parametrize("ask", [whole, streamed])
 async def test_a_request_to_a_real_server_can_be_cancelled_at_every_await(ask: ASK, katan: Katan) -> None:
     async def looked_at() -> None:

@@ -72,6 +72,7 @@ def read_whole(value: Any) -> Any:
     return [read_whole(item) for item in value] if isinstance(value, Iterator | list) else value
 
 
+@pytest.mark.behaviour("MODEL-2")
 @given(REQUESTS, st.booleans())
 def test_every_request_fits_the_types_of_openai(request: ModelRequest, streaming: bool) -> None:
     body = sent(request, streaming=streaming)

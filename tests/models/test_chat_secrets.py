@@ -78,6 +78,7 @@ ECHOES = [
 ]  # fmt: skip
 
 
+@pytest.mark.behaviour("MODEL-5")
 @pytest.mark.parametrize("streaming", [False, True])
 @pytest.mark.parametrize("behave", ECHOES)
 async def test_a_server_that_says_the_key_gives_it_to_no_error_and_no_log(
@@ -110,6 +111,7 @@ async def ask(step: Step[Nothing, ChatModel]) -> Complete[str]:
 FLOW = Flow[Nothing, ChatModel, str]("asking", ask)
 
 
+@pytest.mark.behaviour("MODEL-5")
 async def test_a_real_server_that_says_the_key_gives_it_to_no_event_and_no_trace(
     katan: Katan, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -72,6 +72,7 @@ def read(*parts: bytes) -> ModelReply[Any]:
     )  # fmt: skip
 
 
+@pytest.mark.behaviour("MODEL-1")
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(
     st.fixed_dictionaries(
@@ -158,6 +159,7 @@ async def test_a_refusal_is_text_with_its_own_ending() -> None:
     assert (streamed.text, streamed.finish_reason) == (whole.text, whole.finish_reason) == ("No.", "refusal")
 
 
+@pytest.mark.behaviour("MODEL-6")
 async def test_usage_is_replaced_and_not_added_up() -> None:
     told = [
         piece(part, usage={"prompt_tokens": 5, "completion_tokens": so_far})
@@ -171,6 +173,7 @@ async def test_usage_is_replaced_and_not_added_up() -> None:
     assert chunks[-1].usage == TokenUsage(5, 3, cached=4)
 
 
+@pytest.mark.behaviour("MODEL-6")
 @pytest.mark.parametrize("streaming", [False, True])
 async def test_usage_that_is_not_told_is_estimated_and_says_so(streaming: bool) -> None:
     with faulty(
@@ -232,6 +235,7 @@ async def test_a_stream_that_breaks_off_is_an_error_that_keeps_what_came(
     assert (error.status, error.retryable) == (None, True)
 
 
+@pytest.mark.behaviour("MODEL-3", "MODEL-4")
 async def test_a_stream_that_falls_silent_is_late_and_keeps_what_came() -> None:
     texts, error = await broken(piece("so far"), end=False, timeout=0.2)
     assert isinstance(error, ModelTimeout)
@@ -288,6 +292,7 @@ def endless(talk: Talk) -> None:
         talk.send(*[chunk(piece("more"))] * 100)
 
 
+@pytest.mark.behaviour("MODEL-3", "MODEL-4")
 async def test_a_stream_without_an_end_is_bounded_by_max_bytes() -> None:
     texts: list[str] = []
     with faulty(endless) as server:

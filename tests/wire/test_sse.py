@@ -37,6 +37,7 @@ def read(*parts: bytes) -> list[ServerEvent]:
     return events + reader.close()
 
 
+@pytest.mark.behaviour("MODEL-1")
 @given(STREAMS, ENDS)
 def test_split_at_any_byte_it_reads_the_same(events: list[tuple[list[str], str]], end: str) -> None:
     data = written(events, end)
@@ -48,6 +49,7 @@ def test_split_at_any_byte_it_reads_the_same(events: list[tuple[list[str], str]]
         assert read(data[:place], data[place:]) == whole
 
 
+@pytest.mark.behaviour("MODEL-1")
 @given(STREAMS, ENDS, st.lists(st.integers(0, 300)))
 def test_split_anywhere_often_it_reads_what_another_reader_reads(
     events: list[tuple[list[str], str]], end: str, places: list[int]

@@ -96,8 +96,7 @@ class Transfer:
         except _FAULTS as error:
             fault = self._fault(error)
         else:
-            # The bytes as they come: none are encoded, since none are asked for.
-            self._parts = self._response.aiter_raw()
+            self._parts = self._response.aiter_bytes()
             if self._response.is_success and not self._encoding:
                 return
             try:
@@ -148,10 +147,9 @@ class Transfer:
             return self._place.encoded(self._encoding)
         body = bytearray()
         with suppress(ModelError):
-            while len(body) < _FAULT_BYTES and (part := await self.next()) is not None:
+            # What is encoded was not asked for, and is not read.
+            while not self._encoding and len(body) < _FAULT_BYTES and (part := await self.next()) is not None:
                 body += part
-        if self._encoding:
-            body.clear()
         headers = {name.lower(): value for name, value in self._response.headers.items()}
         return self._place.refused(self.status, headers, bytes(body), time.time())
 
