@@ -14,7 +14,8 @@
     │   ├── ContextOverflow       what was to be sent is more than the model can read
     │   └── OutputInvalid         the answer is not of the type that was asked for
     ├── ToolError             a tool gave no result that can be used
-    │   └── OutcomeUnknown        a tool was interrupted, and may have done its work (never routed)
+    │   ├── OutcomeUnknown        a tool was interrupted, and may have done its work (never routed)
+    │   └── SignInNeeded          the server of a toolset wants to know who asks
     ├── RenderError           a picture cannot be drawn
     ├── RecordingError        a trace file holds no runs that can be read
     ├── ExportError           a run cannot be handed to another tool
@@ -51,6 +52,7 @@ __all__ = [
     "RenderError",
     "RunCancelled",
     "RunFailed",
+    "SignInNeeded",
     "TargetError",
     "ToolError",
     "WatchError",
@@ -291,6 +293,16 @@ class OutcomeUnknown(ToolError):
     """
 
     code: ClassVar[str] = "outcome_unknown"
+
+
+class SignInNeeded(ToolError):
+    """Raised when a server wants a sign-in that it was not given, or no longer takes; `server` says where."""
+
+    code: ClassVar[str] = "sign_in_needed"
+
+    def __init__(self, server: str) -> None:
+        self.server = server
+        super().__init__(f"{server} wants a sign-in: it answered 401")
 
 
 class RenderError(FlowcoreError):

@@ -3,12 +3,13 @@
 from ..requests import Approval, OpenRequest
 from .catalog import Allowed, ToolCatalog
 from .conversation import assistant_message, tool_messages
+from .definition import Arguments, Tool, ToolContext
 from .executor import ToolExecutor
 from .function import FunctionTool, tool
 from .guard import RepetitionGuard
 from .policy import Allow, Ask, Decision, Deny, Hook, Policy, Proposal
-from .result import Status, ToolResult
-from .tool import Arguments, Tool, ToolContext
+from .result import Status, ToolOutput, ToolResult
+from .sign_in import SignIn
 from .toolset import Toolset
 
 __all__ = [
@@ -25,11 +26,13 @@ __all__ = [
     "Policy",
     "Proposal",
     "RepetitionGuard",
+    "SignIn",
     "Status",
     "Tool",
     "ToolCatalog",
     "ToolContext",
     "ToolExecutor",
+    "ToolOutput",
     "ToolResult",
     "Toolset",
     "assistant_message",

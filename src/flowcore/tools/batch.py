@@ -20,13 +20,13 @@ from ..scope import Scope
 from ..visit_host import inside
 from .conversation import unique_calls
 from .decide import Ready, Refused, check_call, consult, repeated
+from .definition import Tool
 from .dispatch import Dispatch, Ended, arguments_text
 from .guard import Repetitions
 from .names import find_name
 from .policy import Ask, Proposal
 from .result import Status, ToolResult, compacted
 from .settings import ExecutorSettings
-from .tool import Tool
 
 __all__ = ["Batch"]
 

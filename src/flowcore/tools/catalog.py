@@ -15,9 +15,10 @@ from ..graph import callers_names
 from ..messages import ToolSchema
 from ..runtime import current_loop
 from ..value_text import escaped
+from .definition import Tool
 from .function import made_tool
 from .opened import OpenedToolset
-from .tool import Tool
+from .sign_in import SignIn
 from .toolset import Toolset
 
 __all__ = ["Allowed", "ToolCatalog"]
@@ -57,6 +58,7 @@ class ToolCatalog:
         self._opening = anyio.Lock()
         self._ready = not self._toolsets
         self._failures: dict[str, str] = {}
+        self._sign_ins: dict[str, str] = {}
         _must_differ("toolsets", [(part.name, "") for part in self._toolsets])
         _must_differ("tools", [(part.name, _origin(part)) for part in self._own])
         self._tools = {part.name: part for part in self._own}
@@ -73,6 +75,11 @@ class ToolCatalog:
     def failures(self) -> Mapping[str, str]:
         """The toolsets that could not be opened, each with the reason."""
         return dict(self._failures)
+
+    @property
+    def sign_in(self) -> SignIn | None:
+        """The one notice for all toolsets that could not be opened because they want a sign-in, if there are."""
+        return SignIn(dict(self._sign_ins)) if self._sign_ins else None
 
     @property
     def tools(self) -> Mapping[str, Tool]:
@@ -93,6 +100,7 @@ class ToolCatalog:
                     await opened.close()
                 raise
             self._failures = {opened.name: opened.failure for opened in fresh if opened.failure is not None}
+            self._sign_ins = {opened.name: opened.sign_in for opened in fresh if opened.sign_in is not None}
             self._opened += [opened for opened in fresh if opened.failure is None]
             await self._take_in()
             self._ready = True

@@ -12,6 +12,8 @@ from .result import ToolResult
 
 __all__ = ["assistant_message", "tool_messages", "unique_calls"]
 
+_SHOWN = "The tools returned what is attached."
+
 
 def assistant_message(reply: ModelReply[Any]) -> Message:
     """Return a reply as a message that any model can be sent: each call has an id of its own, and valid JSON."""
@@ -22,8 +24,14 @@ def assistant_message(reply: ModelReply[Any]) -> Message:
 
 
 def tool_messages(results: Iterable[ToolResult]) -> tuple[Message, ...]:
-    """Return a message for each result, in their order."""
-    return tuple(Message("tool", result.text, tool_call_id=result.call.id) for result in results)
+    """Return a message for each result, in their order.
+
+    Models read pictures in messages of a user alone: one with all that the tools returned comes last.
+    """
+    known = tuple(results)
+    said = tuple(Message("tool", result.text, tool_call_id=result.call.id) for result in known)
+    shown = tuple(attachment for result in known for attachment in result.attachments)
+    return (*said, Message("user", _SHOWN, attachments=shown)) if shown else said
 
 
 def unique_calls(calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:

@@ -10,12 +10,12 @@ from ..errors import BudgetExhausted, ContractError, NodeTimeout
 from ..messages import ToolCall
 from ..scope import Scope
 from ..types import type_name
+from .definition import Tool
 from .guard import Repetitions
 from .json_text import read_object
 from .names import find_name, unknown_text
 from .policy import Allow, Ask, Deny, Hook, Policy, Proposal
 from .result import Status
-from .tool import Tool
 
 __all__ = ["Ready", "Refused", "check_call", "consult", "is_signal", "repeated", "words_of"]
 

@@ -10,16 +10,17 @@ from typing import Any, NamedTuple
 import anyio
 
 from ..clock import SystemClock
+from ..errors import OutcomeUnknown, ToolError
 from ..events import ToolDelta, ToolStarted
 from ..runtime import GRACE, RunThreads, current_loop, unwrapped
 from ..scope import Scope
 from ..visit import path_of
 from ..visit_host import Inside
 from .decide import is_signal, words_of
+from .definition import Arguments, ToolContext
 from .errand import Errand
 from .policy import Proposal
 from .result import Status, result_text
-from .tool import Arguments, ToolContext
 
 __all__ = ["Dispatch", "Ended", "arguments_text"]
 
@@ -86,7 +87,10 @@ class Dispatch:
         if is_signal(error, self._scope):
             return Ended("failed", f"It ended with the run: {words_of(error)}", None, error, True)
         error = unwrapped(error) if isinstance(error, Exception) else error
-        return Ended("failed", f"It failed: {words_of(error)}", None, error)
+        if isinstance(error, OutcomeUnknown):
+            return Ended("unknown", f"{_UNKNOWN} What went wrong: {error}", None, error)
+        words = str(error) if isinstance(error, ToolError) else words_of(error)
+        return Ended("failed", f"It failed: {words}", None, error)
 
     def _interrupted(self, errand: Errand, proposal: Proposal, ended: Ended) -> Ended:
         """Return how an interrupted call ended. One with effects may have had them, unless it said so itself."""

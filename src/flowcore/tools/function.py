@@ -10,9 +10,9 @@ from typing import Any, Generic, Literal, ParamSpec, Protocol, TypeVar, overload
 
 from ..errors import ContractError
 from ..graph import callers_names
+from .definition import Arguments, Tool, ToolContext, check_tool_name
 from .docstring import read_docstring
 from .parameters import Parameters, output_check
-from .tool import Arguments, Tool, ToolContext, check_tool_name
 
 __all__ = ["FunctionTool", "made_tool", "tool"]
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import anyio
 
 from ..clock import Door, Loop
+from ..errors import SignInNeeded, ToolError
 from ..value_text import escaped
-from .tool import Tool
+from .definition import Tool
 from .toolset import Toolset
 
 __all__ = ["OpenedToolset"]
@@ -25,6 +26,7 @@ class OpenedToolset:
         self.name = toolset.name
         self.tools: Sequence[Tool] = ()
         self.failure: str | None = None
+        self.sign_in: str | None = None
         self._toolset = toolset
         self._loop = loop
         self._door: Door | None = None
@@ -62,14 +64,22 @@ class OpenedToolset:
                 await self._closing.wait()
         except BaseException as error:  # a task that nobody waits for: all that it raises ends here
             if not self._ready.is_set() and self.failure is None:
-                self.failure = _reason(error)
+                reason = _innermost(error)
+                self.failure = _words(reason)
+                self.sign_in = reason.server if isinstance(reason, SignInNeeded) else None
         finally:
             self._ready.set()
             self._closed.set()
 
 
-def _reason(error: BaseException) -> str:
+def _innermost(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
+    return error
+
+
+def _words(error: BaseException) -> str:
     words = escaped(str(error))[:_LONGEST]
+    if isinstance(error, ToolError):
+        return words
     return f"{type(error).__name__}: {words}" if words else type(error).__name__

@@ -14,8 +14,8 @@ from pydantic.json_schema import GenerateJsonSchema
 from ..errors import ContractError
 from ..graph import read_hints
 from ..types import type_name
+from .definition import Arguments, ToolContext
 from .faults import ArgumentFault, fault_text
-from .tool import Arguments, ToolContext
 
 __all__ = ["Parameters", "output_check"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..messages import ToolCall
-from .tool import Arguments, Tool
+from .definition import Arguments, Tool
 
 __all__ = ["Allow", "Ask", "Decision", "Deny", "Hook", "Policy", "Proposal"]
 

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from ..messages import ToolCall
+from ..messages import Attachment, ToolCall
 
-__all__ = ["Status", "ToolResult", "compacted", "result_text"]
+__all__ = ["Status", "ToolOutput", "ToolResult", "compacted", "result_text"]
 
 Status = Literal[
     "ok",
@@ -25,6 +25,15 @@ Status = Literal[
     "unknown",
 ]
 """What came of a call; the page of tools says what each means."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutput:
+    """What a tool returns if a model is to read something else than the program gets, or to see pictures."""
+
+    text: str
+    value: Any = None
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +56,16 @@ class ToolResult:
         """Whether the tool did what was asked."""
         return self.status == "ok"
 
+    @property
+    def attachments(self) -> tuple[Attachment, ...]:
+        """The pictures and files that the tool returned."""
+        return self.value.attachments if isinstance(self.value, ToolOutput) else ()
+
 
 def result_text(value: Any) -> str:
     """Return a value as a model reads it: a text as it is, all else as JSON."""
+    if isinstance(value, ToolOutput):
+        value = value.text
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
     try:

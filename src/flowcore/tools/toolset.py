@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
-from .tool import Tool
+from .definition import Tool
 
 __all__ = ["Toolset"]
 
