@@ -34,6 +34,19 @@ from flowcore import (
     result_of,
 )
 from flowcore.events import Event
+from flowcore.messages import ModelReply, ToolSchema
+from flowcore.tools import (
+    Allow,
+    Ask,
+    Deny,
+    Proposal,
+    RepetitionGuard,
+    ToolCatalog,
+    ToolContext,
+    ToolExecutor,
+    ToolResult,
+    tool,
+)
 
 
 class Ticket(BaseModel):
@@ -368,3 +381,38 @@ async def pays() -> None:
         scope.charge(tool_calls=1)
         assert_type(scope.narrow(Budget(tokens=5)), Scope)
         assert_type(scope.used, Usage)
+
+
+# ---- Tools -------------------------------------------------------------------------------------------------
+
+
+@tool
+async def find_shelf(title: str, copies: int = 1) -> list[str]:
+    return [title] * copies
+
+
+@tool(effects=True, timeout=5, on_failure="fail")
+def lend(context: ToolContext[int], title: str) -> str:
+    return f"{title} {context.deps + 1}"
+
+
+def may_lend(proposal: Proposal) -> Allow | Deny | Ask:
+    return Deny("no") if proposal.tool.name == "lend" else Ask() if proposal.arguments else Allow()
+
+
+def gently(proposal: Proposal) -> dict[str, object] | None:
+    return None
+
+
+def total_copies(title: str) -> int:
+    return len(title)
+
+
+catalog = ToolCatalog([find_shelf, lend, total_copies])
+executor = ToolExecutor(catalog, policy=may_lend, hooks=[gently], guard=RepetitionGuard(same_call=None))
+
+
+async def uses_tools(reply: ModelReply) -> None:
+    assert_type(await find_shelf("Dune", copies=2), list[str])
+    assert_type(await catalog.for_request(["lend"]), tuple[ToolSchema, ...])
+    assert_type(await executor.run(reply.tool_calls), tuple[ToolResult, ...])

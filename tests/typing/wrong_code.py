@@ -20,6 +20,7 @@ from flowcore import (
     node,
     parallel,
 )
+from flowcore.tools import ToolCatalog, ToolExecutor, tool
 
 
 class Ticket(BaseModel):
@@ -261,3 +262,14 @@ each("map", over=parcels, do=weighing)  # type: ignore[call-overload]  # pyright
 each("map", over=parcels, do=weigh, collect=total)  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
 numbers: Log[int] = Log(["a"])  # type: ignore[list-item]  # pyright: ignore[reportAssignmentType]
 Merge("append")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+@tool
+def count(title: str) -> int:
+    return len(title)
+
+
+count(3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+tool(on_failure="shout")(count.fn)  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType]
+ToolCatalog(["count"])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]
+ToolExecutor(ToolCatalog([count]), policy=lambda proposal: True)  # type: ignore[arg-type, return-value]  # pyright: ignore[reportArgumentType]
