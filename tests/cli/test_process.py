@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -45,12 +46,13 @@ def test_help_names_the_commands_the_targets_and_the_exit_codes(tmp_path: Path) 
         assert words in called.stdout
 
 
-@pytest.mark.parametrize("command", ["check", "render", "run", "watch", "export"])
+@pytest.mark.parametrize("command", ["check", "render", "run", "watch", "export", "diff"])
 def test_each_command_has_help(tmp_path: Path, command: str) -> None:
     called = run(command, "--help", cwd=tmp_path)
     assert called.returncode == 0
     assert f"usage: flowcore {command}" in called.stdout
-    assert "TARGET names a flow, or an app that runs one" in called.stdout
+    assert re.search(r"^(TARGET names a flow|OLD and NEW are two flows)", called.stdout, re.MULTILINE)
+    assert "exit codes: 0 " in called.stdout
 
 
 def test_a_wrong_command_is_told_in_one_line(tmp_path: Path) -> None:

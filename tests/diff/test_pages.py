@@ -101,8 +101,8 @@ def test_the_page_can_be_read_in_both_themes_and_on_a_narrow_screen(
     content = render_diff(diff_flows(fan("a", "b", "c"), fan("a", "d", "e", "f", join="any")), "html")
     settings = {"color_scheme": scheme, "viewport": {"width": width, "height": 800}}
     with opened(browser, tmp_path, content, **settings) as page:
-        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
-        assert ground == {"light": "rgb(243, 245, 248)", "dark": "rgb(17, 22, 29)"}[scheme]
+        panel = page.evaluate("getComputedStyle(document.querySelector('section')).backgroundColor")
+        assert panel == {"light": "rgb(255, 255, 255)", "dark": "rgb(26, 32, 41)"}[scheme]
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert faults(page) == []
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment
 from markupsafe import Markup
 
 from ..errors import RenderError
 from ..render import visible
-from ..render.colours import DARK, LIGHT, Palette
 from ..render.drawing import Drawing
 from ..render.layout import lay_out
+from ..render.shell import page_text, read_text, themed
 from ..render.style import svg_style
 from ..render.svg import svg_of
 from .change import FlowChange, FlowDiff
@@ -23,6 +19,8 @@ from .merged import merged_drawing
 
 __all__ = ["flow_page"]
 
+_HERE = "flowcore.diff"
+
 
 def flow_page(diff: FlowDiff, direction: str) -> str:
     """Return a flow diff as one HTML page that needs no other file and no network.
@@ -30,19 +28,18 @@ def flow_page(diff: FlowDiff, direction: str) -> str:
     Without a layout engine the page says so in place of the picture.
     """
     drawing = merged_drawing(diff)
-    style = _style(drawing)
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(_file("page.html.j2")).render(
+    svg = svg_style(mark.kind for mark in drawing.marks.values())
+    words = {
         **_picture(drawing, direction),
-        policy=_policy(style),
-        style=Markup(style),
-        summary=flow_summary(diff),
-        name=visible(diff.new.name),
-        count=count_words(diff),
-        verdict=verdict_words(diff),
-        breaking=bool(diff.breaking),
-        changes=[_row(change) for change in diff.changes],
-    )
+        "summary": flow_summary(diff),
+        "name": diff.new.name,
+        "count": count_words(diff),
+        "verdict": verdict_words(diff),
+        "breaking": bool(diff.breaking),
+        "changes": [_row(change) for change in diff.changes],
+    }
+    style = themed("\n".join([svg, read_text(_HERE, "page.css")]))
+    return page_text(read_text(_HERE, "page.html.j2"), style, words)
 
 
 def _row(change: FlowChange) -> dict[str, str]:
@@ -61,26 +58,3 @@ def _picture(drawing: Drawing, direction: str) -> dict[str, Any]:
         return {"picture": Markup(svg_of(drawing, lay_out(drawing, direction))), "no_picture": ""}
     except RenderError as error:
         return {"picture": "", "no_picture": str(error)}
-
-
-def _style(drawing: Drawing) -> str:
-    dark = f"@media (prefers-color-scheme: dark) {{ {_variables(DARK, '#11161d')} }}"
-    svg = svg_style(mark.kind for mark in drawing.marks.values())
-    return "\n".join([_variables(LIGHT, "#f3f5f8"), dark, svg, _file("page.css")])
-
-
-def _variables(palette: Palette, ground: str) -> str:
-    colours = {"ground": ground, **palette._asdict()}
-    lines = " ".join(f"--{name.replace('_', '-')}: {colour};" for name, colour in colours.items())
-    scheme = "light" if palette is LIGHT else "dark"
-    return f":root {{ color-scheme: {scheme}; {lines} }}"
-
-
-def _policy(style: str) -> str:
-    """Return what the browser may do with the page: use this style, and nothing else."""
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
-
-
-def _file(name: str) -> str:
-    return files("flowcore.diff").joinpath(name).read_text("utf-8")
