@@ -94,6 +94,17 @@ async def test_a_new_message_of_the_user_begins_anew() -> None:
     assert (result.status, result.must_end) == ("ok", False)
 
 
+async def test_what_stands_right_after_results_is_no_question_of_the_user() -> None:
+    _, search, _ = counting()
+    one = [
+        turn(call("search", '{"query": "x"}')),
+        Message("tool", "r", tool_call_id="search"),
+        Message("user", "see"),
+    ]
+    (result,) = await Room([search]).run(call("search", '{"query": "x"}'), history=one * 6)
+    assert (result.status, result.must_end) == ("skipped", True)
+
+
 @pytest.mark.behaviour("S1-15")
 async def test_calls_that_never_fit_end_the_loop_too() -> None:
     ran, search, _ = counting()

@@ -32,7 +32,7 @@ class RepetitionGuard:
     """How much repetition is too much. None switches a rule off.
 
     It looks at names and arguments only: it stands for no rate limit, no budget and no idempotency. What was said
-    before the last message of the user does not count.
+    before the last question of the user does not count.
 
     Args:
         same_call: The same tool with the same arguments is skipped from this occurrence on.
@@ -68,12 +68,14 @@ class RepetitionGuard:
 
 
 def _since_user(history: Iterable[Message]) -> list[Message]:
+    """Return what follows the last question of the user: what stands right after results is none."""
     kept: list[Message] = []
+    before = ""
     for message in history:
-        if message.role == "user":
+        if message.role == "user" and before != "tool":
             kept.clear()
-        else:
-            kept.append(message)
+        kept.append(message)
+        before = message.role
     return kept
 
 
