@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
 
 from ..messages import Message, ToolCall
 from .json_text import valid_arguments
@@ -93,5 +94,14 @@ def _in_a_row(turns: Sequence[Sequence[ToolCall]], named: Callable[[str], str]) 
 
 def _key(call: ToolCall, named: Callable[[str], str]) -> tuple[str, str]:
     """Return what makes two calls the same: the order of names in the arguments does not."""
-    arguments = json.loads(valid_arguments(call.arguments), strict=False)
-    return named(call.name), json.dumps(arguments, sort_keys=True)
+    text = call.arguments
+    return named(call.name), _sorted(text) if len(text) > _SHORT else _sorted_once(text)
+
+
+def _sorted(arguments: str) -> str:
+    return json.dumps(json.loads(valid_arguments(arguments), strict=False), sort_keys=True)
+
+
+_sorted_once = lru_cache(maxsize=1024)(_sorted)
+_SHORT = 1_000
+"""Characters of arguments up to which they are not read again in each turn."""
