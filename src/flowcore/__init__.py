@@ -3,6 +3,9 @@
 Checked before they run, bounded while they run, seen after they ran.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from .app import App
 from .compose import each
 from .errors import (
@@ -28,6 +31,11 @@ from .step import Step
 from .trace import Trace
 from .visit import Visit
 
+if TYPE_CHECKING:
+    from .messages import Message, ModelReply
+    from .models import ModelRunner
+    from .tools import ToolCatalog, ToolExecutor, tool
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -44,6 +52,9 @@ __all__ = [
     "ItemFailure",
     "Log",
     "Merge",
+    "Message",
+    "ModelReply",
+    "ModelRunner",
     "Node",
     "NodeTimeout",
     "Problem",
@@ -55,6 +66,8 @@ __all__ = [
     "RunResult",
     "Scope",
     "Step",
+    "ToolCatalog",
+    "ToolExecutor",
     "Trace",
     "Unfinished",
     "Usage",
@@ -64,4 +77,22 @@ __all__ = [
     "node",
     "parallel",
     "result_of",
+    "tool",
 ]
+
+_LATER = {
+    "Message": ".messages",
+    "ModelReply": ".messages",
+    "ModelRunner": ".models",
+    "ToolCatalog": ".tools",
+    "ToolExecutor": ".tools",
+    "tool": ".tools",
+}
+"""What is loaded when it is first asked for, since flows without a model do not need it."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(_LATER[name], __name__), name)
+    return found

@@ -149,8 +149,11 @@ async def test_a_stream_without_an_end_is_no_answer() -> None:
 
     model = Cut([])
     async with Scope():
-        with pytest.raises(ModelRequestError, match="broke off before its end; 1 piece of the answer had been"):
+        with pytest.raises(
+            ModelRequestError, match="broke off before its end; 1 piece of the answer had been"
+        ) as caught:
             await ModelRunner(model).invoke("hello", sink=Kept())
+    assert caught.value.text == "half of"
     assert len(model.requests) == 1
 
 
@@ -252,8 +255,9 @@ async def test_a_stream_that_stands_still_is_ended_in_real_time_too(
     sink = Kept()
     model = ScriptedModel([ScriptedLine(pieces=("a", "b"), pause=60)])
     async with Scope() as scope:
-        with pytest.raises(ModelTimeout, match=r"within 0\.01 s; 1 piece of the answer had been handed"):
+        with pytest.raises(ModelTimeout, match=r"within 0\.01 s; 1 piece of the answer had been handed") as caught:
             await ModelRunner(model, timeout=timeout, piece_timeout=piece_timeout).invoke("hello", sink=sink)
+    assert caught.value.text == "a"
     assert (sink.text, model.open, scope.used.requests) == ("a", 0, 1)
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import wraps
 from typing import Annotated, Literal, Never, TypeVar, assert_type
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 from flowcore import (
     Budget,
@@ -19,6 +19,8 @@ from flowcore import (
     ItemFailure,
     Log,
     Merge,
+    ModelReply,
+    ModelRunner,
     Node,
     Retry,
     Run,
@@ -34,7 +36,8 @@ from flowcore import (
     result_of,
 )
 from flowcore.events import Event
-from flowcore.messages import ModelReply, ToolSchema
+from flowcore.messages import ToolSchema
+from flowcore.models import Prepared
 from flowcore.tools import (
     Allow,
     Ask,
@@ -416,3 +419,15 @@ async def uses_tools(reply: ModelReply) -> None:
     assert_type(await find_shelf("Dune", copies=2), list[str])
     assert_type(await catalog.for_request(["lend"]), tuple[ToolSchema, ...])
     assert_type(await executor.run(reply.tool_calls), tuple[ToolResult, ...])
+
+
+async def asks_a_model(runner: ModelRunner, tools: list[ToolSchema]) -> None:
+    assert_type(await runner.invoke("hello"), ModelReply[str])
+    assert_type((await runner.invoke("hello", output=Ticket)).value, Ticket)
+    assert_type((await runner.invoke("hello", output=list[int])).value, list[int])
+    assert_type((await runner.invoke("hello", output=TypeAdapter(int))).value, int)
+    assert_type((await runner.invoke("hello", output=Ticket, tools=tools)).value, Ticket | None)
+    prepared = runner.prepare(output=Ticket)
+    assert_type(prepared, Prepared[Ticket])
+    assert_type((await runner.invoke("hello", prepared=prepared)).value, Ticket)
+    assert_type(await runner.invoke(prepared=runner.prepare(messages="hello")), ModelReply[str])

@@ -42,5 +42,5 @@ def as_undelivered(error: Exception, count: int) -> Exception:
     told = f"{str(error) or type(error).__name__}; {count} piece{'' if count == 1 else 's'} of the answer had been"
     told += " handed to the sink, so the request was not sent again"
     if isinstance(error, ModelTimeout):
-        return ModelTimeout(told, error.seconds)
-    return ModelRequestError(told, status=getattr(error, "status", None))
+        return ModelTimeout(told, error.seconds, text=error.text)
+    return ModelRequestError(told, status=getattr(error, "status", None), text=getattr(error, "text", ""))

@@ -11,7 +11,7 @@ import anyio
 import anyio.lowlevel
 
 from ..clock import Clock, SystemClock
-from ..errors import ModelRequestError
+from ..errors import ModelRequestError, ModelTimeout
 from ..events import ModelChunk
 from ..messages import Chunk, ModelReply, ModelRequest, TokenUsage
 from ..retry import Retry
@@ -150,9 +150,12 @@ class Sender:
                 await patience.watched(lambda: self._pump(stream, delivery, assembly, patience, tell))
             if not assembly.is_whole:
                 raise ModelRequestError("the stream of the answer broke off before its end", retryable=True)
-        except BaseException:
+        except BaseException as error:
+            said = assembly.reply()
+            if isinstance(error, ModelRequestError | ModelTimeout):
+                error.text = error.text or said.text
             if assembly.count and not call.payer.is_closed:
-                self._pay(call, assembly.reply(), paid)
+                self._pay(call, said, paid)
             raise
         self._pay(call, assembly.reply(), paid)
         return assembly.reply()
