@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import aclosing, suppress
 
+import anyio
 import pytest
 from tests.models.chats import HELLO, assembled, watched
 from tests.servers.katan import KEY, Katan
@@ -90,6 +91,16 @@ async def test_a_closed_model_answers_again(katan: Katan) -> None:
     for _ in range(2):
         async with model:
             assert (await model.complete(HELLO)).finish_reason == "stop"
+
+
+def test_one_model_serves_one_event_loop_after_the_other(katan: Katan) -> None:
+    model = ChatModel("small", base_url=katan().base_url, api_key=KEY)
+
+    async def ask() -> str:
+        async with model:
+            return (await model.complete(HELLO)).finish_reason
+
+    assert [anyio.run(ask, backend=backend) for backend in ("asyncio", "trio", "asyncio")] == ["stop"] * 3
 
 
 @pytest.mark.behaviour("S0-43")

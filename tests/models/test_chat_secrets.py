@@ -26,11 +26,11 @@ HEADERS = {"X-Api-Key": "another-zebra-42", "X-Title": "an app"}
 SHOWN = (KEY, json.dumps(KEY)[1:-1], quote(KEY, safe=""), "4711", "zebra")
 
 
-def told(error: BaseException | None) -> Iterator[str]:
-    """Yields all that an error and what led to it may show."""
+def told(error: BaseException | None, *, variables: bool = False) -> Iterator[str]:
+    """Yields all that an error and what led to it may show, with the variables of its frames too."""
     while error is not None:
         yield from (str(error), repr(error), repr(error.args), repr(vars(error)))
-        yield "".join(traceback.TracebackException.from_exception(error, capture_locals=False).format())
+        yield "".join(traceback.TracebackException.from_exception(error, capture_locals=variables).format())
         error = error.__cause__ or error.__context__
 
 
@@ -93,7 +93,7 @@ async def test_a_server_that_says_the_key_gives_it_to_no_error_and_no_log(
 
     assert KEY.encode() in server.requests[0]
     assert b"another-zebra-42" in server.requests[0]
-    shown = "\n".join([*told(caught.value), caplog.text, repr(model), str(model), repr(vars(model)["_place"])])
+    shown = "\n".join([*told(caught.value), caplog.text, repr(model), repr(vars(model))])
     assert [secret for secret in SHOWN if secret in shown] == []
 
 
@@ -131,7 +131,13 @@ async def test_a_real_server_that_says_the_key_gives_it_to_no_event_and_no_trace
     assert "answered 401: invalid API key for openai: got '***'" in result.failure.message
     assert KEY in server.log()
     shown = "\n".join(
-        [*events, repr(result), result.trace.to_text(), caplog.text, *told(result.failure.exception)]
+        [
+            *events,
+            repr(result),
+            result.trace.to_text(),
+            caplog.text,
+            *told(result.failure.exception, variables=True),
+        ]
     )
     assert [secret for secret in SHOWN if secret in shown] == []
 

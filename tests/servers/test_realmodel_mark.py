@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
-    ("options", "collected"), [((), 0), (("-m", "not skip"), 0), (("-m", "realmodel"), 14), (("--behaviours",), 0)]
+    ("options", "collected"), [(("-m", "not skip"), 0), (("-m", "realmodel"), 14), (("--behaviours",), 0)]
 )
 def test_a_real_model_is_asked_only_on_demand(options: tuple[str, ...], collected: int) -> None:
     command = [sys.executable, "-m", "pytest", "tests/models/test_realmodel.py", "--collect-only", "-q", *options]

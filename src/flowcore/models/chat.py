@@ -23,7 +23,7 @@ from .chat_request import Asked, SchemaForm, asked_of
 from .chat_stream import ChatStream
 from .measure import estimated_usage
 from .model import EVERY_FEATURE, Feature
-from .secrets import Secrets, checked_headers, checked_key
+from .secrets import Covered, Secrets, checked_headers, checked_key
 
 if TYPE_CHECKING:
     import httpx
@@ -67,7 +67,9 @@ class ChatModel:
             raise ValueError(f"timeout is {timeout:g}; give seconds above zero, or None to wait without end")
         key = checked_key(api_key)
         self._base_url = _checked_url(base_url)
-        self._headers = {"content-type": "application/json", **checked_headers(headers)}
+        self._headers = Covered(
+            {"content-type": "application/json", "accept-encoding": "identity"} | checked_headers(headers)
+        )
         if key:
             self._headers["authorization"] = f"Bearer {key}"
         self._place = Place(f"{self._base_url}/chat/completions", model, Secrets.of(key, headers))
@@ -84,11 +86,6 @@ class ChatModel:
     def name(self) -> str:
         """The name of the model, as the server knows it."""
         return self._model
-
-    @property
-    def base_url(self) -> str:
-        """Where the server is."""
-        return self._base_url
 
     @property
     def base_url(self) -> str:
@@ -159,7 +156,7 @@ class ChatModel:
             client = open_client()
             self._own.set(client)
         transfer = Transfer(client, self._place, self._timeout, self._max_bytes)
-        await transfer.send(_json(asked), {**self._headers, "accept": accept})
+        await transfer.send(_json(asked), Covered(self._headers, accept=accept))
         return transfer
 
     def _reply(self, request: ModelRequest, asked: Asked, transfer: Transfer, body: bytes) -> ModelReply[Any]:

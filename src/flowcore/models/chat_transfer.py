@@ -12,6 +12,7 @@ import httpx
 
 from ..errors import ModelError
 from .chat_faults import Place, causes
+from .secrets import Covered
 
 __all__ = ["Transfer", "open_client"]
 
@@ -83,13 +84,12 @@ class Transfer:
         encoding: str = self._response.headers.get("content-encoding", "")
         return "" if encoding == "identity" else encoding
 
-    async def send(self, body: bytes, headers: dict[str, str]) -> None:
+    async def send(self, body: bytes, headers: Covered) -> None:
         """Send the request and wait for the head of the answer. Raises `ModelError` when it is a refusal."""
-        asked = {**headers, "accept-encoding": "identity"}
         timeout = httpx.Timeout(self._timeout, connect=self._connect, pool=None)
         try:
             request = self._client.build_request(
-                "POST", self._place.url, content=body, headers=asked, timeout=timeout
+                "POST", self._place.url, content=body, headers=headers, timeout=timeout
             )
             request.stream = _Body(body)
             self._response = await self._client.send(request, stream=True, follow_redirects=False)

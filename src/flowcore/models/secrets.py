@@ -6,12 +6,19 @@ import json
 from collections.abc import Iterable, Mapping
 from urllib.parse import quote
 
-__all__ = ["Secrets", "checked_headers", "checked_key"]
+__all__ = ["Covered", "Secrets", "checked_headers", "checked_key"]
 
 _TELLING = ("auth", "key", "token", "secret", "cookie", "password")
 """What the name of a header has in it that holds a secret."""
 _SHORTEST = 4
 """Shorter values are no secrets, and would be found everywhere."""
+
+
+class Covered(dict[str, str]):
+    """Headers of which nothing but the names is shown."""
+
+    def __repr__(self) -> str:
+        return f"Covered({', '.join(self)})"
 
 
 class Secrets:
@@ -56,11 +63,11 @@ def checked_key(key: str | None) -> str:
     return key
 
 
-def checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
+def checked_headers(headers: Mapping[str, str]) -> Covered:
     """Return the headers with names in lower case. Raises `ValueError`, without the value, for a wrong one."""
     for name, value in headers.items():
         if not name or not all("!" <= letter <= "~" and letter not in '()<>@,;:\\"/[]?={}' for letter in name):
             raise ValueError(f"headers: {name!r} is no name of a header")
         if value != value.strip() or not all(" " <= letter <= "~" or letter == "\t" for letter in value):
             raise ValueError(f"headers: the value of {name} has a line end or a letter that no header can carry")
-    return {name.lower(): value for name, value in headers.items()}
+    return Covered({name.lower(): value for name, value in headers.items()})
