@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -63,7 +63,7 @@ class Countdown:
 
 
 @contextmanager
-def counting(scope: Scope, countdown: Countdown) -> Iterator[None]:
+def counting(scope: Scope, countdown: Countdown) -> Generator[None]:
     """Let what waits beneath the scope hold the countdown, as long as the body lasts."""
     countdowns = standstill_of(scope).countdowns
     countdowns.append(countdown)

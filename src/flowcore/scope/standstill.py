@@ -61,7 +61,8 @@ def standstill_of(scope: Scope) -> Standstill:
     """Return the standstill of a scope, made when it is first asked for."""
     if scope.standstill is None:
         scope.standstill = Standstill()
-    return scope.standstill
+    standstill: Standstill = scope.standstill
+    return standstill
 
 
 def hold(scope: Scope, now: float) -> None:
