@@ -75,16 +75,7 @@ class ModelRunner:
             piece_timeout: How many seconds may pass between two pieces of a stream.
             clock: The clock for pauses and timeouts, in place of the run's.
         """
-        if repairs < 0:
-            raise ValueError(f"ModelRunner(repairs={repairs}): give zero or more")
-        for name, number in (
-            ("context_limit", context_limit),
-            ("concurrency", concurrency),
-            ("timeout", timeout),
-            ("piece_timeout", piece_timeout),
-        ):
-            if number is not None and not number > 0:
-                raise ValueError(f"ModelRunner({name}={number}): give more than zero, or None")
+        _check(repairs, context_limit, concurrency, timeout, piece_timeout)
         self._is_own = isinstance(model, str)
         self._model: Model = (
             _chat_model(model, base_url, api_key, client, timeout) if isinstance(model, str) else model
@@ -261,6 +252,15 @@ class ModelRunner:
 
     def _measure(self, request: ModelRequest, streaming: bool) -> Measure:
         return measured(self._model, request, self._rules.limit, streaming=streaming)
+
+
+def _check(repairs: int, *limits: float | None) -> None:
+    """Return if the numbers are in range. Raises `ValueError` for the first one that is not."""
+    if repairs < 0:
+        raise ValueError(f"ModelRunner(repairs={repairs}): give zero or more")
+    for name, number in zip(("context_limit", "concurrency", "timeout", "piece_timeout"), limits, strict=True):
+        if number is not None and not number > 0:
+            raise ValueError(f"ModelRunner({name}={number}): give more than zero, or None")
 
 
 def _chat_model(name: str, base_url: str | None, api_key: str | None, client: Any, timeout: float | None) -> Model:
