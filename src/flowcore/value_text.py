@@ -23,8 +23,8 @@ __all__ = ["ValuePrinter", "escaped"]
 
 _BREAKS = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 """Everything that ends a line."""
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-"""What a terminal obeys, and everything that ends a line."""
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+"""What a terminal obeys, everything that ends a line, and halves of characters, which no file can hold."""
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 

@@ -23,6 +23,8 @@ from .decide import Ready, Refused, check_call, consult, repeated
 from .definition import Tool
 from .dispatch import Dispatch, Ended, arguments_text
 from .guard import Repetitions
+from .hostile import harmless
+from .json_text import sendable
 from .names import find_name
 from .policy import Ask, Proposal
 from .result import Status, ToolResult, compacted
@@ -32,6 +34,7 @@ __all__ = ["Batch"]
 
 _ENDS_VISIT: frozenset[Status] = frozenset(("timeout", "failed", "invalid_output", "cancelled", "unknown"))
 _CALLED: frozenset[Status] = frozenset(("ok", *_ENDS_VISIT))
+_LONGEST_NAME = 100
 _NOT_STARTED = Refused("not_executed", "Not run: it was not started, since the work ended before.")
 
 
@@ -67,7 +70,7 @@ class Batch:
     async def run(self) -> tuple[ToolResult, ...]:
         """Return a result for each call. Raises what steers the run, and `ToolError` where a tool is to fail."""
         for call in self._calls:
-            self._note(ToolProposed, call, tool=self._real_name(call.name), arguments=call.arguments)
+            self._note(ToolProposed, call, tool=self._real_name(call.name), arguments=sendable(call.arguments))
         self._warn()
         try:
             ready = [made for call in self._calls if (made := await self._decided(call)) is not None]
@@ -80,7 +83,7 @@ class Batch:
         return tuple(self._results[call.id] for call in self._calls)
 
     def _real_name(self, name: str) -> str:
-        return find_name(name, self._known) or name
+        return find_name(name, self._known) or harmless(name, _LONGEST_NAME)
 
     def _warn(self) -> None:
         if self._repetitions.warns:
@@ -177,7 +180,7 @@ class Batch:
         self._finish(call, refused.status, refused.text)
 
     def _finish(self, call: ToolCall, status: Status, text: str, value: Any = None) -> None:
-        text = compacted(text, self._settings.max_result)
+        text = compacted(sendable(text), self._settings.max_result)
         ran, must_end = status in _CALLED, self._repetitions.must_end
         self._results[call.id] = ToolResult(call, status, text, value, ran, must_end)
         self._note(ToolFinished, call, tool=self._real_name(call.name), status=status, text=text)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-__all__ = ["JsonFault", "read_object", "valid_arguments"]
+__all__ = ["JsonFault", "read_object", "sendable", "valid_arguments"]
 
 _FENCE = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*", re.DOTALL)
 _TOKEN = re.compile(
@@ -60,6 +60,7 @@ def read_object(text: str) -> dict[str, Any]:
 
 def valid_arguments(arguments: str) -> str:
     """Return arguments as one JSON object. What cannot be read is kept as a text: models refuse broken JSON."""
+    arguments = sendable(arguments)
     try:
         plain = json.loads(arguments)
     except (ValueError, RecursionError):
@@ -72,6 +73,11 @@ def valid_arguments(arguments: str) -> str:
     except JsonFault:
         return json.dumps({_MALFORMED: arguments[:_LONGEST]})
     return arguments if is_object else json.dumps(read, ensure_ascii=False)
+
+
+def sendable(text: str) -> str:
+    """Return a text as it can be sent and stored: half of a pair that is one character is written as an escape."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _read(text: str) -> Any:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic_core import PydanticSerializationError, to_json
 
 from ..messages import Attachment, ToolCall
+from .json_text import sendable
 
 __all__ = ["Status", "ToolOutput", "ToolResult", "compacted", "result_text"]
 
@@ -67,7 +68,7 @@ def result_text(value: Any) -> str:
     if isinstance(value, ToolOutput):
         value = value.text
     if isinstance(value, str):
-        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+        return sendable(value)
     try:
         return to_json(value, bytes_mode="base64", inf_nan_mode="strings", fallback=_shown).decode("utf-8")
     except (PydanticSerializationError, ValueError, RecursionError):
