@@ -7,8 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 from urllib.parse import urlsplit
 
-import anyio
-
 from ..clock import Clock
 from ..errors import ContractError
 from ..messages import ModelReply, ModelRequest, ModelSettings, ToolSchema
@@ -21,6 +19,7 @@ from .output import form_of
 from .prepared import Frame, Prepared, Said, as_messages
 from .prices import Prices, PublicPrices
 from .sending import Delivery, Sender, Sink, Tally
+from .slots import Slots
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -95,7 +94,7 @@ class ModelRunner:
             clock,
             timeout,
             piece_timeout,
-            None if concurrency is None else anyio.CapacityLimiter(concurrency),
+            Slots(concurrency),
         )
 
     def __repr__(self) -> str:

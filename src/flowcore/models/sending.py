@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
@@ -24,6 +24,7 @@ from .model import Model, StreamingModel
 from .patience import Patience
 from .prices import Prices, PublicPrices
 from .retries import as_undelivered, is_transient, pause_before_retry
+from .slots import Slots
 
 __all__ = ["Call", "Delivery", "OutputSink", "Sender", "Sink", "Tally"]
 
@@ -99,7 +100,7 @@ class Sender:
     clock: Clock | None
     timeout: float | None
     piece_timeout: float | None
-    slots: anyio.CapacityLimiter | None
+    slots: Slots
 
     async def send(self, call: Call, why: str = "") -> ModelReply[Any]:
         """Return the answer. What fails for a while only is sent again, each time for a charge of its own.
@@ -131,7 +132,7 @@ class Sender:
 
     async def _once(self, call: Call, why: str, clock: Clock) -> ModelReply[Any]:
         patience = Patience(clock, self.timeout, self.piece_timeout)
-        async with self._slot(), call.payer.request(self.name, why=why) as paid:
+        async with self.slots.one(), call.payer.request(self.name, why=why) as paid:
             if call.delivery is not None and hasattr(self.model, "stream"):
                 return await self._streamed(call, call.delivery, paid, patience)
             reply = await patience.answer(lambda: self.model.complete(call.request))
@@ -181,9 +182,6 @@ class Sender:
                 tell(chunk)
             await delivery.hand(chunk)
 
-    def _slot(self) -> AbstractAsyncContextManager[object]:
-        return nullcontext() if self.slots is None else _held(self.slots)
-
     def _pay(self, call: Call, reply: ModelReply[Any], paid: Paid) -> None:
         """Add what a request used, as the model told it; estimated where it did not."""
         usage = reply.usage if reply.usage.total else estimated_usage(self.model, call.request, reply)
@@ -216,17 +214,6 @@ def _teller(payer: Scope, paid: Paid) -> Callable[[Chunk], None] | None:
             visit.host.tell(visit.where, ModelChunk, request=paid.number, **values)
 
     return tell
-
-
-@asynccontextmanager
-async def _held(slots: anyio.CapacityLimiter) -> AsyncGenerator[None]:
-    """Hold one of the slots, whichever task asks, and however many it holds already."""
-    borrower = object()
-    await slots.acquire_on_behalf_of(borrower)
-    try:
-        yield
-    finally:
-        slots.release_on_behalf_of(borrower)
 
 
 @asynccontextmanager
