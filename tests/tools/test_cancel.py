@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import anyio
+import anyio.lowlevel
 import pytest
 from tests.tools.room import Room, State, call
 
+from flowcore import Complete, Flow, Step, node
 from flowcore.events import Event
 from flowcore.tools import ToolContext, tool
 
@@ -97,3 +99,33 @@ async def test_what_a_call_tells_after_its_run_has_ended_is_heard_by_nobody() ->
     assert len(room.events) == count
     with pytest.raises(Exception, match="has ended"):
         late[0].scope.charge(requests=1)
+
+
+async def test_a_node_does_not_go_on_after_calls_that_took_their_time_to_stop() -> None:
+    began = anyio.Event()
+    passed: list[str] = []
+
+    @tool
+    async def tidy() -> None:
+        try:
+            began.set()
+            await anyio.sleep_forever()
+        finally:
+            with anyio.CancelScope(shield=True):
+                for _ in range(20):
+                    await anyio.lowlevel.checkpoint()
+            passed.append("tidied")
+
+    executor = Room([tidy]).executor
+
+    @node
+    async def go(step: Step[State]) -> Complete[None]:
+        await executor.run([call("tidy")])
+        passed.append("went on")
+        return Complete(None)
+
+    async with Flow("tidy", go).start(State()) as run:
+        await began.wait()
+        await run.cancel("user")
+        result = await run.wait()
+    assert (result.status, result.stragglers, passed) == ("cancelled", (), ["tidied"])

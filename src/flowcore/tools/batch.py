@@ -63,6 +63,7 @@ class Batch:
         self._ended: dict[str, Ended] = {}
         self._free = anyio.Semaphore(settings.concurrency)
         self._stops = False
+        self._cut_off: BaseException | None = None
         self._repetitions = Repetitions({})
         if settings.guard is not None:
             self._repetitions = settings.guard.look(history, self._calls, self._real_name)
@@ -117,6 +118,8 @@ class Batch:
             for each in sure:
                 await self._free.acquire()
                 group.start_soon(self._run_one, each.proposal)
+        if self._cut_off is not None:  # the group may take it for a cancellation of its own
+            raise self._cut_off
 
     async def _run_if_approved(self, proposal: Proposal, ask: Ask, *, task_status: TaskStatus[None]) -> None:
         task_status.started()  # and goes on without a pause, so that requests are opened in the order of the calls
@@ -165,6 +168,9 @@ class Batch:
         try:
             if not self._stops and not self._scope.is_closed:
                 await self._dispatch.run(proposal, partial(self._end, proposal.call))
+        except BaseException as error:
+            self._cut_off = error
+            raise
         finally:
             self._free.release()
 
