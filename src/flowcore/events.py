@@ -16,6 +16,7 @@ __all__ = [
     "ArtifactAdded",
     "BudgetSpent",
     "BudgetWarned",
+    "ContextCompacted",
     "Custom",
     "Event",
     "ModelChunk",
@@ -251,6 +252,19 @@ class RequestAnswered(Event):
     request: str
     answer: str
     by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextCompacted(Event):
+    """The messages in a field of the state became fewer or shorter; `how` is what was done, such as `compact`."""
+
+    kind: ClassVar[str] = "context.compacted"
+    how: str
+    field: str
+    messages_before: int
+    messages_after: int
+    tokens_before: int
+    tokens_after: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from typing import Any
 
 from .errors import Failure
 from .events import (
     ArtifactAdded,
+    ContextCompacted,
     Custom,
     ModelFinished,
     ModelRequested,
@@ -19,7 +21,7 @@ from .events import (
 from .value_text import ValuePrinter, escaped
 from .visit import Note
 
-__all__ = ["note_lines"]
+__all__ = ["compacted_words", "note_lines"]
 
 _Call = tuple[bool, object]
 """Whether a tool was called and not a model, and the id of the call; a model may use an id twice."""
@@ -49,7 +51,7 @@ def note_lines(notes: Sequence[Note], retried: Iterable[Failure], printer: Value
             under_way.discard(_call(note))
         elif note.event is NodeRetrying:
             beside += [f"retried after {printer.failure(failure)}" for failure in islice(failures, 1)]
-        elif note.event in (Custom, ArtifactAdded):
+        elif note.event in (Custom, ArtifactAdded, ContextCompacted):
             beside.append(_said(note, printer))
         if not under_way:
             yield from sorted(beside)
@@ -85,7 +87,17 @@ def _tool_line(note: Note, arguments: str, end: Note | None, printer: ValuePrint
     return f"{line}{mark}" if end is None else f"{line}{mark}  {printer.text(end.values['text'])}"
 
 
+def compacted_words(values: Mapping[str, Any]) -> str:
+    """Return how messages became fewer or shorter."""
+    sizes = (
+        f"{values[f'{what}_before']:,} → {values[f'{what}_after']:,} {what}" for what in ("messages", "tokens")
+    )
+    return f"{escaped(values['how'])} {escaped(values['field'])}: {', '.join(sizes)}"
+
+
 def _said(note: Note, printer: ValuePrinter) -> str:
+    if note.event is ContextCompacted:
+        return f"context {compacted_words(note.values)}"
     name = escaped(note.values["name"])
     if note.event is Custom:
         return f"emit {name} = {printer.text(note.values['data'], f'emit.{name}')}"

@@ -7,12 +7,13 @@ from dataclasses import asdict
 from typing import Any, cast
 
 from ..errors import Failure
-from ..events import ArtifactAdded, Custom, ModelFinished, ModelRequested, NodeRetrying
+from ..events import ArtifactAdded, ContextCompacted, Custom, ModelFinished, ModelRequested, NodeRetrying
 from ..frame import Frame
 from ..graph import signature_of_data
 from ..scope import Usage
 from ..trace import Trace
 from ..trace_events import OpenVisit
+from ..trace_notes import compacted_words
 from ..value_text import ValuePrinter
 from ..visit import Note, VisitRecord, path_of
 from .changes import changes
@@ -55,7 +56,7 @@ class Recorded:
         self._told: dict[str, list[Note]] = {}
 
     def ended(self, most: int | None = None) -> list[VisitData]:
-        """Return the visits that have ended since the last time, in the order in which they ended, `most` at once."""
+        """Return the visits that have ended since the last time, in their order of ending; `most` at once."""
         end = None if most is None else self._read + most
         fresh = self._trace.records[self._read : end]
         self._read += len(fresh)
@@ -172,6 +173,8 @@ class Recorded:
             elif note.event is ArtifactAdded:
                 text = f"{values['media_type']} {self._printer.text(values['data'])}"
                 said.append(Said(kind="artifact", name=values["name"], text=text, at=note.at))
+            elif note.event is ContextCompacted:
+                said.append(Said(kind="context", name=note.event.kind, text=compacted_words(values), at=note.at))
             elif note.event is ModelRequested:
                 calls[values["request"]] = ModelCall(model=values["model"], why=values["why"], started=note.at)
             elif note.event is ModelFinished:

@@ -75,9 +75,9 @@ class ToolCallData(Data):
 
 
 class Said(Data):
-    """What a visit told by itself: an event of its own (`emit`), or an artifact that it kept."""
+    """What a visit told by itself: an event of its own (`emit`), an artifact, or a context made smaller."""
 
-    kind: Literal["custom", "artifact"]
+    kind: Literal["custom", "artifact", "context"]
     name: str
     text: str
     at: float

@@ -1,0 +1,8 @@
+"""Context nodes: ordinary nodes that keep the messages of a state small, on ordinary routes."""
+
+from .compact import compact
+from .prune import prune_tool_results, pruned
+from .select import select, selected
+from .size import Count, tokens_of
+
+__all__ = ["Count", "compact", "prune_tool_results", "pruned", "select", "selected", "tokens_of"]
