@@ -8,6 +8,7 @@ import anyio
 import anyio.lowlevel
 from tests.tools.room import Room, State, call
 
+from flowcore import Complete, Flow, Step, node
 from flowcore.recording import dump_runs, read_runs, recording_of
 from flowcore.tools import Allow, Ask, Proposal, tool
 from flowcore.trace_events import trace_events
@@ -80,6 +81,26 @@ async def test_the_text_of_a_run_has_a_line_for_each_call() -> None:
             r'call tool broken "{}"  [failed]  "It failed: ValueError: no\nway"',
         ]
     )
+
+
+async def test_ids_that_a_model_uses_again_are_calls_of_their_own() -> None:
+    room = Room([add])
+    executor = room.executor
+
+    @node
+    async def go(step: Step[State]) -> Complete[None]:
+        for number in (1, 2):
+            await executor.run([call("add", f'{{"a": {number}}}', "call_0")])
+        return Complete(None)
+
+    result = await Flow("again", go).run(State(), check=False)
+    lines = [line.strip() for line in result.trace.to_text().splitlines() if "call tool" in line]
+    assert lines == [f'call tool add "{{\\"a\\":{n},\\"b\\":1}}"  "{n + 1}"' for n in (1, 2)]
+    (visit,) = recording_of(result.trace).visits
+    assert [(one.id, one.arguments, one.text) for one in visit.tools] == [
+        ("call_0", '{"a":1,"b":1}', "2"),
+        ("call_0", '{"a":2,"b":1}', "3"),
+    ]
 
 
 async def test_the_events_can_be_made_again_from_the_trace() -> None:

@@ -27,6 +27,8 @@ class _Entry:
 class Board:
     """Where requests are pinned until somebody answers, or their time is over."""
 
+    __slots__ = ("_clock", "_closed", "_entries", "_loop")
+
     def __init__(self, clock: Clock, loop: Loop) -> None:
         self._clock = clock
         self._loop = loop

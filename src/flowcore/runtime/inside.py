@@ -21,6 +21,8 @@ __all__ = ["HostInside"]
 class HostInside:
     """Keeps and tells what happens in a visit, lends threads, and waits for people: a `VisitHost`."""
 
+    __slots__ = ("_record", "_thread", "board", "call", "clock", "grace", "leave_behind", "loop", "run_id")
+
     def __init__(
         self,
         record: Recorder,
