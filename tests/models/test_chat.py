@@ -161,16 +161,16 @@ async def test_an_address_without_v1_is_told(katan: Katan) -> None:
 
 async def test_a_server_slower_than_the_timeout_is_late(katan: Katan) -> None:
     slow = katan("--latency-ms", "3000")
-    async with ChatModel("small", base_url=slow.base_url, api_key=KEY, timeout=0.2) as model:
-        with pytest.raises(ModelTimeout, match=r"no answer within 0\.2 s$") as caught:
+    async with ChatModel("small", base_url=slow.base_url, api_key=KEY, timeout=1.0) as model:
+        with pytest.raises(ModelTimeout, match=r"no answer within 1 s$") as caught:
             await model.complete(HELLO)
-    assert caught.value.seconds == 0.2
+    assert caught.value.seconds == 1.0
 
 
 async def test_a_stream_that_falls_silent_is_late_and_keeps_what_came(katan: Katan) -> None:
-    slow = katan("--chunk-delay-ms", "1500")
-    async with watched(slow.base_url, api_key=KEY, timeout=0.3) as (model, client):
-        with pytest.raises(ModelTimeout, match=r"no further piece of the answer within 0\.3 s$") as caught:
+    slow = katan("--chunk-delay-ms", "3000")
+    async with watched(slow.base_url, api_key=KEY, timeout=1.0) as (model, client):
+        with pytest.raises(ModelTimeout, match=r"no further piece of the answer within 1 s$") as caught:
             await anext(model.stream(HELLO))
         assert caught.value.text == ""
         assert client._transport._pool.connections == []  # type: ignore[attr-defined]

@@ -200,7 +200,7 @@ async def broken(
         talk.stream(*events, end=end)
         if timeout < 20:
             talk.wait_until_left()
-        talk.connection.shutdown(2)
+        talk.cut()
 
     with faulty(behave) as server:
         async with watched(server.base_url, timeout=timeout) as (model, client):
@@ -237,10 +237,10 @@ async def test_a_stream_that_breaks_off_is_an_error_that_keeps_what_came(
 
 @pytest.mark.behaviour("MODEL-3", "MODEL-4")
 async def test_a_stream_that_falls_silent_is_late_and_keeps_what_came() -> None:
-    texts, error = await broken(piece("so far"), end=False, timeout=0.2)
+    texts, error = await broken(piece("so far"), end=False, timeout=1.0)
     assert isinstance(error, ModelTimeout)
-    assert str(error).endswith("no further piece of the answer within 0.2 s")
-    assert (texts, error.text, error.seconds) == (["so far"], "so far", 0.2)
+    assert str(error).endswith("no further piece of the answer within 1 s")
+    assert (texts, error.text, error.seconds) == (["so far"], "so far", 1.0)
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ async def test_a_failure_said_amid_a_stream_is_raised(
 async def test_after_why_it_ended_an_answer_is_whole_whatever_breaks(end: bool) -> None:
     def behave(talk: Talk) -> None:
         talk.stream(piece("hi", "stop"), end=end)
-        talk.connection.shutdown(2)
+        talk.cut()
 
     with faulty(behave) as server:
         async with ChatModel("m", base_url=server.base_url) as model:
@@ -364,7 +364,7 @@ async def test_keeping_alive_with_comments_is_no_answer() -> None:
     def behave(talk: Talk) -> None:
         talk.send(head(200, "text/event-stream; charset=utf-8", "Connection: close"))
         talk.send(b": busy\n\n" * 3, piece("hi", "stop"), DONE)
-        talk.connection.shutdown(2)
+        talk.cut()
 
     with faulty(behave) as server:
         async with ChatModel("m", base_url=server.base_url) as model:

@@ -33,6 +33,11 @@ class Talk:
         if end:
             self.send(chunk(b""))
 
+    def cut(self) -> None:
+        """Ends the connection, if the client has not."""
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
+
     def wait_until_left(self) -> None:
         """Reads until the client closes the connection."""
         with suppress(ConnectionError):
@@ -102,7 +107,7 @@ def faulty(behave: Behaviour, tls: ssl.SSLContext | None = None) -> Iterator[Fau
     try:
         yield server
         server.wait_for(open=0)
-        assert server.failures == []
+        assert server.failures == [], server.failures
     finally:
         server.close()
 
