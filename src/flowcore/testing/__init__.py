@@ -4,5 +4,6 @@ from .clock import FakeClock
 from .model import ScriptedLine, ScriptedModel
 from .replay import Replayed, replay
 from .runner import FlowRunner
+from .search import ScriptedSearch
 
-__all__ = ["FakeClock", "FlowRunner", "Replayed", "ScriptedLine", "ScriptedModel", "replay"]
+__all__ = ["FakeClock", "FlowRunner", "Replayed", "ScriptedLine", "ScriptedModel", "ScriptedSearch", "replay"]
