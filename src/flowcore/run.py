@@ -92,8 +92,9 @@ class Run(Generic[ResultT]):
         reserve = self._plan.reserve
         self._scope = Scope(self._settings.limits, parent=scope_variable.get(None), reserve=reserve)
         self._scope.start(self._clock.monotonic(), self._settings.seconds(), held_back=reserve.seconds)
-        latest = self._clock.monotonic() + self._settings.to_deadline() - reserve.seconds
-        standstill_of(self._scope).latest = latest
+        if self._settings.deadline is not None:
+            latest = self._clock.monotonic() + self._settings.to_deadline() - reserve.seconds
+            standstill_of(self._scope).latest = latest
         self._loop = loop = current_loop()
         self._record = Recorder(self._plan, self.run_id, self._scope, self._clock)
         self._finished = anyio.Event()
