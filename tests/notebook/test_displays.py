@@ -59,7 +59,8 @@ def test_a_run_is_shown_as_its_page_in_a_frame_of_its_own_and_as_its_path(result
     shown = result._repr_mimebundle_()
     assert list(shown) == ["text/html", "image/svg+xml", "text/plain"]
     assert shown["text/plain"] == result.trace.to_text().rstrip()
-    assert str(shown["text/html"]).startswith('<iframe title="Run of &lt;triage&gt;" sandbox="allow-scripts" srcdoc="')
+    frame = '<iframe title="Run of &lt;triage&gt;" sandbox="allow-scripts" srcdoc="'
+    assert str(shown["text/html"]).startswith(frame)
 
 
 def test_two_pictures_in_one_document_share_no_id_and_no_style() -> None:
@@ -81,9 +82,10 @@ def test_what_cannot_be_drawn_is_left_out_and_said(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("flowcore.render.notebook.render", refuse)
     shown = triage._repr_mimebundle_()
     assert list(shown) == ["text/plain"]
+    reason = 'no layout engine for SVG and PNG: install one with `pip install "flowcore[render]"`'
     assert str(shown["text/plain"]).splitlines()[-2:] == [
-        f'({kind} was left out: no layout engine for SVG and PNG: install one with `pip install "flowcore[render]"`)'
-        for kind in ("image/svg+xml", "image/png")
+        f"(image/svg+xml was left out: {reason})",
+        f"(image/png was left out: {reason})",
     ]
 
 
@@ -94,7 +96,7 @@ def test_what_is_too_heavy_for_a_notebook_is_left_out_and_said(monkeypatch: pyte
     assert "characters are too many for a notebook)" in str(shown["text/plain"])
 
 
-def test_in_a_browser_the_frame_works_and_touches_nothing_around_it(result: RunResult[str], browser: Browser) -> None:
+def test_in_a_browser_the_frame_works_and_touches_nothing_around(result: RunResult[str], browser: Browser) -> None:
     shown, page = result._repr_mimebundle_(), browser.new_page()
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
