@@ -21,10 +21,11 @@ class Evidence(BaseModel, frozen=True):
 
 
 class Citation(BaseModel, frozen=True):
-    """Points to a piece of evidence by its source and place."""
+    """Points to a piece of evidence by its source and place, and may quote words of it."""
 
     source: str
     where: str
+    quote: str = ""
 
 
 class AnswerItem(BaseModel, frozen=True):
