@@ -26,6 +26,58 @@ def test_the_answer_comes_first_and_then_the_path_with_its_rounds(call: Call, he
     assert called.out == f"HELLO\n\n{PATH}"
 
 
+MANY = """
+from pydantic import BaseModel
+
+from flowcore import App, Complete, Continue, Flow, Step, each, node, parallel
+
+
+class Ask(BaseModel):
+    text: str
+    lengths: list[int] = []
+
+
+@node(starts_round=False)
+async def measure(step: Step[Ask]) -> Complete[int]:
+    return Complete(len(step.state.text))
+
+
+@node
+async def left(step: Step[Ask]) -> Continue:
+    return Continue()
+
+
+@node
+async def tell(step: Step[Ask]) -> Complete[int]:
+    return Complete(sum(step.state.lengths))
+
+
+def words(ask: Ask) -> list[Ask]:
+    return [Ask(text=word) for word in ask.text.replace("-", "").split()]
+
+
+def keep(ask: Ask, lengths: list[int]) -> Continue:
+    ask.lengths = lengths
+    return Continue()
+
+
+both = parallel("both", left, left.named("right"))
+count = each("count", over=words, do=Flow("counting", measure), collect=keep)
+app = App(flows=[Flow("many", both.to(count), count.to(tell), tell)], state=lambda text: Ask(text=text))
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "items"), [("a bb ccc", "count/measure (3 times) > "), ("a", "count/measure > "), ("-", "")]
+)
+def test_the_path_counts_the_items_of_an_each(call: Call, here: Path, text: str, items: str) -> None:
+    (here / "many.py").write_text(MANY)
+    path = f"both/left > both/right > {items or 'count > '}tell"
+    called = call("run", "many.py", text)
+    assert (called.code, called.err) == (0, "")
+    assert called.out.splitlines()[2] == f"  before round 1  {path}"
+
+
 def test_json_is_the_result_and_nothing_else(call: Call, here: Path) -> None:
     called = call("run", ".", "hello", "--json")
     assert (called.code, called.err) == (0, "")

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser
 from pydantic import BaseModel
 
-from flowcore import Complete, Continue, Flow, RunResult, Step, node
+from flowcore import Complete, Continue, Flow, RunResult, Step, each, node, parallel
 from flowcore.errors import RenderError
 
 
@@ -53,6 +53,38 @@ def test_a_flow_is_shown_as_a_picture_and_as_its_routes() -> None:
         "  deliver\n    -> end"
     )
     assert bytes(shown["image/png"])[:4] == b"\x89PNG"  # type: ignore[arg-type]
+
+
+def test_what_stands_inside_a_composite_comes_before_its_routes() -> None:
+    @node
+    async def look(step: Step[Ticket]) -> Continue:
+        return Continue()
+
+    def over(ticket: Ticket) -> list[Ticket]:
+        return [ticket]
+
+    def collect(ticket: Ticket, results: list[str]) -> Continue:
+        return Continue()
+
+    looking = parallel("looking", look.on_error(draft, OSError), look.named("again"), join=1)
+    telling = each("telling", over=over, do=Flow("tell", deliver), collect=collect)
+    flow = Flow("outer", looking.to(telling), telling.to(deliver).on_error(deliver), deliver)
+    assert str(flow._repr_mimebundle_()["text/plain"]).splitlines() == [
+        "flow outer",
+        "  looking  (side by side, join 1 of 2)",
+        "      look",
+        "        -> draft  (error OSError)",
+        "      again",
+        "      draft",
+        "    -> telling",
+        "  telling  (for each, 4 at a time)",
+        "      deliver  (starts round)",
+        "        -> end",
+        "    -> deliver",
+        "    -> deliver  (any error)",
+        "  deliver",
+        "    -> end",
+    ]
 
 
 def test_a_run_is_shown_as_its_page_in_a_frame_of_its_own_and_as_its_path(result: RunResult[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from itertools import groupby
 from typing import Any
@@ -21,13 +21,28 @@ __all__ = ["answered_line", "blocked_line", "json_text", "path_lines", "result_d
 
 
 def path_lines(trace: Trace) -> list[str]:
-    """Return the path of a run, a line for each round: what was visited, a failed visit marked with `!`."""
-    around = {visit.path.rpartition("/")[0] for visit in trace}
+    """Return the path of a run, a line for each round: what was visited, a failed visit marked with `!`.
+
+    What ran inside a composite stands in its place. What ran several times in a row, as items of an `each` do, is
+    counted.
+    """
+    around = {_without_item(visit.path.rpartition("/")[0]) for visit in trace}
     visits = [visit for visit in trace if visit.path not in around]
-    rounds = [(number, " > ".join(map(_word, run))) for number, run in groupby(visits, lambda visit: visit.round)]
+    rounds = [(number, " > ".join(_words(run))) for number, run in groupby(visits, lambda visit: visit.round)]
     titles = [f"round {number}" if number else "before round 1" for number, _ in rounds]
     width = max(map(len, titles), default=0)
     return [f"  {title:<{width}}  {words}" for title, (_, words) in zip(titles, rounds, strict=True)]
+
+
+def _words(visits: Iterable[Visit]) -> Iterator[str]:
+    for word, same in groupby(map(_word, visits)):
+        count = sum(1 for _ in same)
+        yield word if count == 1 else f"{word} ({count} times)"
+
+
+def _without_item(path: str) -> str:
+    """Return the path of the `each` that ran an item, for that of the item; any other path as it is."""
+    return path.rpartition("[")[0] if path.endswith("]") else path
 
 
 def _word(visit: Visit) -> str:

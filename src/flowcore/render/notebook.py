@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from html import escape
 
-from ..recording import FlowData, GraphData, flow_data, recording_of
+from ..recording import FlowData, GraphData, NodeData, flow_data, recording_of
 from ..trace import Trace
 from .drawing import Drawable, draw
 from .formats import render
 from .marks import run_marks
 from .svg import svg_text
-from .words import edge_words, shown, visible
+from .words import edge_words, join_words, note_words, shown, visible
 
 __all__ = ["flow_display", "run_display"]
 
@@ -97,16 +97,22 @@ def _flow_text(flow: FlowData) -> str:
     return "\n".join([f"flow {shown(flow.name)}", *_routes(flow, "  ")])
 
 
+def _composite_words(node: NodeData) -> str:
+    join = f", join {join_words(node)}" if node.branches is not None else ""
+    return f"{note_words(node)}{join}"
+
+
 def _routes(graph: GraphData, indent: str) -> Iterator[str]:
-    """Yield each node and each of its routes on a line of its own, those inside a composite below it."""
+    """Yield each node and each of its routes on a line of its own; before the routes, what stands inside."""
     routes = graph.routes_of()
     for node in graph.nodes:
-        yield f"{indent}{shown(node.id)}{'  (starts round)' if node.starts_round else ''}"
+        words = "starts round" if node.starts_round else _composite_words(node)
+        yield f"{indent}{shown(node.id)}{f'  ({words})' if words else ''}"
+        if node.inside is not None:
+            yield from _routes(node.inside, f"{indent}    ")
         for route in routes[node.id]:
             words = edge_words(route, node)
-            kind = "error " if route.kind == "error" else ""
+            kind = "error " if route.kind == "error" and route.label else ""
             yield f"{indent}  -> {shown(route.target)}{f'  ({kind}{shown(words)})' if words else ''}"
         if node.completes:
             yield f"{indent}  -> end"
-        if node.inside is not None:
-            yield from _routes(node.inside, f"{indent}    ")
