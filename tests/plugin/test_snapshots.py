@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -217,7 +218,7 @@ def test_the_first_line_of_a_failure_says_what_kind_of_change_it_is(desk: Projec
 def test_the_first_line_of_another_diagram_counts_its_lines(desk: Project) -> None:
     ran = desk.pytest("-k", "test_diagram", TODAY="missing")
     assert len(ran.first_lines) == 1
-    assert ran.first_lines[0].startswith("diagram changed: ")
+    assert re.fullmatch(r"diagram changed: (1 line|\d+ lines) added, \d+ removed", ran.first_lines[0])
     assert " flowcore diagram diff -" in ran.text
 
 

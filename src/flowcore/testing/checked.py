@@ -33,7 +33,8 @@ class Checked(NamedTuple):
             return difference(self.was, self.now)
         changed = [line for line in diff_lines(self.was, self.now) if not line.startswith(("---", "+++"))]
         added, removed = (sum(line.startswith(sign) for line in changed) for sign in "+-")
-        return Difference("path", f"diagram changed: {added} lines added, {removed} removed")
+        lines = "line" if added == 1 else "lines"
+        return Difference("path", f"diagram changed: {added} {lines} added, {removed} removed")
 
     def lines(self) -> list[str]:
         """Return what a reader is told: the kind of change first, then the difference line by line."""
