@@ -102,7 +102,7 @@ def test_limits_dropped_items_and_finish_paths_are_told(browser: Browser, tmp_pa
         assert "no longer needed" in (painted(page) or page.locator("#route").inner_text())
         page.locator("#slider").fill("3")
         painted(page)
-        assert "the way out, over 2 visits" in page.locator("#route").inner_text()
+        assert "the way out: over 2 visits" in page.locator("#route").inner_text()
     with looking(browser, tmp_path, finished()) as page:
         assert "The finish path began here, since rounds ran out." in page.locator("#route").inner_text()
         assert page.locator("#graph .edge.finish.taken").count() == 1
@@ -114,7 +114,7 @@ def test_a_step_says_what_it_changed_and_why_it_went_on_as_it_did(browser: Brows
     with looking(browser, tmp_path, rich(), link="#step=7") as page:
         assert title(page) == "Step 7: merge_facts"
         route = [line for line in page.locator("#route").inner_text().split("\n") if line]
-        assert route[:3] == ["Why this route", "to plan", "label “not enough”"]
+        assert route[:3] == ["Why this route", "to plan", "label: not enough"]
         assert page.locator("#route dl").inner_text().split() == ["facts", "1", "needed", "2"]
         assert page.locator("#route .others").inner_text() == "enough → draft"
         press(page, "ArrowLeft")
@@ -242,7 +242,7 @@ def test_the_table_has_every_step(browser: Browser, tmp_path: Path) -> None:
         assert rows.nth(12).locator("td").nth(2).inner_text() == "✕ failed: Busy: 529: try again later"
         rows.nth(1).locator("button").click()
         assert title(page) == "Step 2: classify"
-        assert page.locator("#cells tr.current td").first.inner_text() == "2"
+        assert page.locator("#cells tr[aria-current] td").first.inner_text() == "2"
 
 
 @pytest.mark.behaviour("PAGE-2")
@@ -361,7 +361,7 @@ def test_ten_thousand_visits_are_drawn_a_screen_at_a_time(browser: Browser, tmp_
         press(page, "t")
         assert page.evaluate("document.querySelectorAll('*').length") < 6_000
         assert page.locator("#page-words").inner_text() == "Steps 10,001 to 10,001 of 10,001"
-        page.locator("#page-back").click()
+        page.locator("#pages button").first.click()
         painted(page)
         assert page.locator("#page-words").inner_text() == "Steps 9,801 to 10,000 of 10,001"
 

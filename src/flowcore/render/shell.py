@@ -12,7 +12,8 @@ from typing import Any
 from jinja2 import Environment
 from markupsafe import Markup
 
-from .colours import DARK, LIGHT, Palette
+from .colours import DARK, LIGHT
+from .packing import packed_script, packed_style
 from .words import shown, visible
 
 __all__ = ["page_text", "read_text", "themed"]
@@ -30,6 +31,7 @@ def page_text(
         script: The script of the page; the only one that the browser runs.
         connects: Whether the page may ask the server that it came from for more.
     """
+    style, script = packed_style(style), packed_script(script)
     rules = [
         "default-src 'none'",
         f"style-src '{_hash(style)}'",
@@ -48,12 +50,15 @@ def themed(style: str) -> str:
 
     Light and dark follow the reader's system where the root has `data-theme=auto`, paper is light.
     """
-    light, dark = _variables(LIGHT), _variables(DARK)
+    pairs = zip(LIGHT._asdict().items(), DARK, strict=True)
+    colours = " ".join(
+        f"--{name.replace('_', '-')}: light-dark({light}, {dark});" for (name, light), dark in pairs
+    )
     themes = [
-        f":root {{ color-scheme: light; {light} }}",
-        f"@media (prefers-color-scheme: dark) {{ :root[data-theme=auto] {{ color-scheme: dark; {dark} }} }}",
-        f":root[data-theme=dark] {{ color-scheme: dark; {dark} }}",
-        f"@media print {{ :root:root:root {{ color-scheme: light; {light} }} }}",
+        f":root {{ color-scheme: light dark; {colours} }}",
+        ":root[data-theme=light] { color-scheme: light; }",
+        ":root[data-theme=dark] { color-scheme: dark; }",
+        "@media print { :root:root { color-scheme: light; } }",
     ]
     return "\n".join([*themes, style])
 
@@ -73,7 +78,3 @@ def _environment() -> Environment:
 
 def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
-
-
-def _variables(palette: Palette) -> str:
-    return " ".join(f"--{name.replace('_', '-')}: {colour};" for name, colour in palette._asdict().items())

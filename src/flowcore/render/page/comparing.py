@@ -4,15 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...recording import Recording, VisitData
 from ..drawing import Drawing, draw
 from ..marks import Ways, outcome_of
+from .header import seconds_words
 
 __all__ = ["Comparison", "compare_runs"]
 
 _MICRO = 1_000_000
+_MINUS = "\N{MINUS SIGN}"
+
+
+class Beside(NamedTuple):
+    """The visit of another run beside one: when it began, how long it took, how much longer the one took."""
+
+    started: float
+    took: float
+    longer: float
+
+    def data(self) -> tuple[int, int, str]:
+        """Return it as a page reads it, the difference in words."""
+        words = f"{'+' if self.longer >= 0 else _MINUS}{seconds_words(abs(self.longer))}"
+        return round(self.started * _MICRO), round(self.took * _MICRO), words
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +38,16 @@ class Comparison:
     """
 
     name: str
-    times: tuple[tuple[float, float] | None, ...]
+    times: tuple[Beside | None, ...]
     edges: tuple[str, ...]
     apart: int
     words: str
 
     def data(self) -> dict[str, Any]:
         """Return it as a page reads it."""
-        micro = [0 if pair is None else [round(at * _MICRO) for at in pair] for pair in self.times]
         return {
             "name": self.name,
-            "times": micro,
+            "times": [0 if beside is None else beside.data() for beside in self.times],
             "edges": list(self.edges),
             "apart": self.apart,
             "words": self.words,
@@ -48,7 +62,7 @@ def compare_runs(run: Recording, other: Recording, drawing: Drawing) -> Comparis
     visits = sorted(run.visits, key=lambda visit: visit.seq)
     theirs = {visit.path: visit for visit in other.visits}
     name = _name(other, run)
-    times = tuple(_times(theirs.get(visit.path)) for visit in visits)
+    times = tuple(_beside(visit, theirs.get(visit.path)) for visit in visits)
     apart, words = _apart(visits, theirs, name)
     return Comparison(name, times, tuple(_only_theirs(run, other, drawing)), apart, words)
 
@@ -57,10 +71,12 @@ def _name(run: Recording, beside: Recording) -> str:
     return f"run {run.name}" if run.name and run.name != beside.name else f"run {run.run_id[:8] or 'other'}"
 
 
-def _times(visit: VisitData | None) -> tuple[float, float] | None:
-    if visit is None:
-        return None
-    return visit.started, visit.started if visit.ended is None else visit.ended
+def _beside(visit: VisitData, other: VisitData | None) -> Beside | None:
+    return None if other is None else Beside(other.started, _took(other), _took(visit) - _took(other))
+
+
+def _took(visit: VisitData) -> float:
+    return 0.0 if visit.ended is None else visit.ended - visit.started
 
 
 def _apart(visits: Sequence[VisitData], theirs: dict[str, VisitData], name: str) -> tuple[int, str]:

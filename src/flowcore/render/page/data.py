@@ -15,11 +15,12 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ...recording import Fault, FlowData, GraphData, ModelCall, Recording, VisitData
+from ...recording import Fault, FlowData, GraphData, Recording, VisitData
 from ..drawing import Drawing
-from ..marks import Ways
+from ..marks import Ways, outcome_of
 from ..words import edge_words
 from .comparing import Comparison
+from .entries import Entry, Line, change_line, entries
 from .header import DIMENSIONS, head_data
 
 __all__ = ["head_json", "page_json", "visit_json"]
@@ -30,6 +31,39 @@ _CUTS = (2_000, 400, 120, 40)
 _MICRO = 1_000_000
 _SCRIPT = {ord(char): f"\\u{ord(char):04x}" for char in "<>&"}
 """What could end the element around, or begin another one. Nothing but ASCII is written."""
+
+_FIELDS: Mapping[str, Any] = {
+    "path": "",
+    "seq": 0,
+    "round": 0,
+    "started": 0,
+    "ended": 0,
+    "kind": "",
+    "outcome": "",
+    "label": "",
+    "target": "",
+    "edge": -1,
+    "attempts": 0,
+    "spent": [],
+    "branch": "",
+    "dropped": 0,
+    "finish": "",
+    "why": [],
+    "changes": [],
+    "entries": [],
+    "failure": None,
+}
+"""What a row says of a visit, in this order, and what it means where a row is shorter. Texts are `""`."""
+_REASONS = {"next": "the way on", "label": "label", "error": "error route", "over_limit": "the way out"}
+_ENDS = {
+    "complete": ["completes", "here it ends"],
+    "join": ["to the join", "the branch is through"],
+    "failed": ["no route", "nothing takes this failure"],
+    "unfinished": ["not finished", "the run ended first"],
+    "running": ["under way", ""],
+}
+"""How a visit that took no route was left, and why."""
+_SIGNS = {"ok": "✓", "failed": "✕", "retried": "↻", "over limit": "⊘", "unfinished": "◌", "running": "●"}
 
 Text = Callable[[str], int | str]
 """What stands for a text: the text, or its place in a table."""
@@ -73,6 +107,9 @@ def _page(
         "head": {**head_data(run), "value": cut(run.value)},
         "state": {name: cut(value) for name, value in run.state.items()},
         "live": live,
+        "fields": list(_FIELDS.items()),
+        "ends": _ENDS,
+        "signs": _SIGNS,
         **_declared(run.flow, drawing),
         "visits": [_visit(visit, known, cut_known) for visit in sorted(run.visits, key=lambda visit: visit.seq)],
     }
@@ -82,25 +119,35 @@ def _page(
 
 
 def _declared(flow: FlowData, drawing: Drawing) -> Mapping[str, Any]:
-    """Return what a page must know of the flow: the ids of its nodes, and their routes with their edges."""
+    """Return what a page must know of the flow: the ids of its nodes as declared, their routes and edges."""
     ways = Ways(drawing)
+    routes = dict(_routes(flow, "", ways))
     return {
-        "ids": ways.ids,
+        "ids": {path: ways.ids[path] for path in routes},
         "start": ways.start,
         "finish": ways.finish,
-        "routes": {ways.ids[path]: routes for path, routes in _routes(flow, "", ways)},
+        "routes": {ways.ids[path]: told for path, told in routes.items()},
     }
 
 
 def _routes(flow: FlowData, prefix: str, ways: Ways) -> Iterator[tuple[str, list[list[str]]]]:
-    """Yield of each node its routes: edge, kind, words, target. The way to the end comes last."""
+    """Yield of each node its routes: edge, kind, words, target, reason. The way to the end comes last."""
     for graph, above in _graphs(flow, prefix):
         routes = graph.routes_of()
         for node in graph.nodes:
             path = f"{above}{node.id}"
             edges = ways.out.get(ways.ids[path], [])
-            told = [[route.kind, edge_words(route, node), route.target] for route in routes[node.id]]
-            told += [[edge.kind, "", ""] for edge in edges[len(told) :]]
+            only = sum(route.kind != "error" for route in routes[node.id]) == 1
+            told = [
+                [
+                    route.kind,
+                    edge_words(route, node),
+                    route.target,
+                    "the only route" if only and route.kind == "next" else _REASONS[route.kind],
+                ]
+                for route in routes[node.id]
+            ]
+            told += [[edge.kind, "", "", ""] for edge in edges[len(told) :]]
             yield path, [[edge.id, *words] for edge, words in zip(edges, told, strict=True)]
 
 
@@ -112,53 +159,62 @@ def _graphs(graph: GraphData, prefix: str) -> Iterator[tuple[GraphData, str]]:
 
 
 def _visit(visit: VisitData, name: Text, value: Text) -> list[Any]:
-    """Return a visit as a row, in the order of FIELDS in model.js. What is not there is left out at the end.
+    """Return a visit as a row, in the order of _FIELDS. What is as if nothing were said is left out at the end.
 
     `name` says what stands for a text that others are told from, `value` what stands for any other.
     """
     spent = visit.spent
-    row: list[Any] = [
-        name(visit.path),
-        visit.seq,
-        visit.round,
-        _micro(visit.started),
-        -1 if visit.ended is None else _micro(visit.ended),
-        name(visit.kind),
-        name(visit.label),
-        name(visit.target),
-        visit.edge,
-        visit.attempts,
-        [getattr(spent, dimension) for dimension in DIMENSIONS],
-        name(visit.branch),
-        int(visit.dropped),
-        name(visit.finish),
-        [[name(key), value(shown)] for key, shown in (visit.why or {}).items()],
-        [
-            [name(change.kind), name(change.place), value(change.was), value(change.now)]
-            for change in visit.changes
-        ],
-        [_call(call, name, value) for call in visit.calls],
-        [[name(said.kind), name(said.name), value(said.text), _micro(said.at)] for said in visit.said],
-        _fault(visit.failure, name, value),
-        [[_micro(at), _fault(fault, name, value)] for at, fault in visit.retried],
-    ]
-    while row[-1] in (0, "", []):
+    told = {
+        "path": name(visit.path),
+        "seq": visit.seq,
+        "round": visit.round,
+        "started": _micro(visit.started),
+        "ended": _micro(visit.ended),
+        "kind": name(visit.kind),
+        "outcome": name(outcome_of(visit)),
+        "label": name(visit.label),
+        "target": name(visit.target),
+        "edge": visit.edge,
+        "attempts": visit.attempts,
+        "spent": [getattr(spent, dimension) for dimension in DIMENSIONS],
+        "branch": name(visit.branch),
+        "dropped": int(visit.dropped),
+        "finish": name(visit.finish.replace("_", " ")),
+        "why": [[name(key), value(shown)] for key, shown in (visit.why or {}).items()],
+        "changes": [_line(change_line(change), name, value) for change in visit.changes],
+        "entries": [_entry(entry, name, value) for entry in entries(visit)],
+        "failure": _fault(visit.failure, name, value),
+    }
+    row = [told[field] for field in _FIELDS]
+    while row[-1] in (None, 0, "", []):
         row.pop()
     return row
 
 
-def _call(call: ModelCall, name: Text, value: Text) -> list[Any]:
-    ended = -1 if call.ended is None else _micro(call.ended)
-    failure = _fault(call.failure, name, value)
-    return [name(call.model), _micro(call.started), ended, call.tokens, call.cost, failure]
+def _line(line: Line, name: Text, value: Text) -> list[Any]:
+    return [line.sign, name(line.place), line.joint, value(line.now), value(line.was)]
 
 
-def _fault(fault: Fault | None, name: Text, value: Text) -> list[Any] | int:
-    return 0 if fault is None else [name(fault.type), value(fault.message), name(fault.path), fault.attempts]
+def _entry(entry: Entry, name: Text, value: Text) -> list[Any]:
+    return [
+        entry.sign,
+        entry.what,
+        name(entry.name),
+        _micro(entry.began),
+        _micro(entry.ended),
+        value(entry.words),
+        [value(text) for text in entry.texts],
+        _fault(entry.failure, name, value),
+    ]
 
 
-def _micro(seconds: float) -> int:
-    return round(seconds * _MICRO)
+def _fault(fault: Fault | None, name: Text, value: Text) -> list[Any] | None:
+    return None if fault is None else [name(fault.type), value(fault.message)]
+
+
+def _micro(seconds: float | None) -> int:
+    """Return a time as a page reads it; -1 while something is under way."""
+    return -1 if seconds is None else round(seconds * _MICRO)
 
 
 def _dumped(data: Any) -> str:

@@ -1,144 +1,93 @@
 // The details of a step: what it changed, what it called and told, how it failed, and why it went on as it did.
-const SHORT = 480, TABLE_ROWS = 200;
+const SHORT = 480, BRIEF = 120, TABLE_ROWS = 200;
 
 /** A value of the run. Of a long one the beginning, and the rest at the press of a button. */
 function value(words) {
-  if (words.length <= SHORT + 80) return h("bdi", { class: "value" }, words);
-  const held = h("bdi", { class: "value" }, `${words.slice(0, SHORT)}…`);
-  const more = h("button", { class: "more" }, `show all ${number(words.length)} characters`);
-  more.addEventListener("click", () => (held.replaceChildren(words), more.remove()));
-  return h("span", {}, held, " ", more);
+  if (words.length <= SHORT + 80) return h("bdi.value", words);
+  const held = h("bdi.value", `${words.slice(0, SHORT)}…`), more = h("button.more", `show all ${number(words.length)} characters`);
+  more.onclick = () => (held.replaceChildren(words), more.remove());
+  return h("span", held, " ", more);
 }
 
-function changeLines([kind, place, was, now]) {
-  const line = (sign, name, joint, words) => h("li", { class: sign === "+" ? "ok" : "error" },
-    h("b", {}, `${sign} `, said(text(place))), joint ? ` ${joint} ` : "", joint ? value(words) : "");
-  const lines = [];
-  if (kind === "removed" || kind === "changed") lines.push(line("−", "was", "=", text(was)));
-  if (kind !== "removed") lines.push(line("+", "now", kind === "appended" ? "+=" : "=", text(now)));
-  return lines;
-}
+const fault = ([type, message]) => h("div.fault", h("b", said(text(type))), value(text(message)));
+const listed = (kind, items, none) => (items.length ? h(`ul.${kind}`, items) : soft(none));
 
 function changesOf(visit, place) {
-  const found = visit.changes.flatMap(([kind, ...rest]) => changeLines([text(kind), ...rest]));
-  const made = [h("h3", {}, "State changes"), found.length ? h("ul", { class: "changes" }, ...found) : h("p", { class: "soft" }, "No change.")];
-  const fields = place === 0 ? Object.entries(page.state) : [];
-  if (fields.length) {
-    const lines = fields.map(([name, shown]) => h("li", {}, h("b", {}, said(name)), " = ", value(shown)));
-    made.push(h("h3", {}, "The run began with"), h("ul", { class: "changes" }, ...lines));
-  }
-  return made;
+  const line = (sign, name, joint, words) => h(`li.${sign === "+" ? "ok" : "error"}`, h("b", `${sign} `, said(text(name))), ` ${joint} `, value(text(words)));
+  const lines = visit.changes.flatMap(([sign, name, joint, now, was]) => [text(was) && line("−", name, "=", was), line(sign, name, joint, now)]);
+  const began = place ? [] : Object.entries(page.state).map(([name, shown]) => h("li", h("b", said(name)), " = ", value(shown)));
+  return [h("h3", "State changes"), listed("changes", lines, "No change."), ...(began.length ? [h("h3", "The run began with"), h("ul.changes", began)] : [])];
 }
 
-const fault = ([type, message]) => h("div", { class: "fault" }, h("b", {}, said(text(type))), value(text(message)));
-
-function callsOf(visit) {
-  const made = [];
-  let before = visit.started;
-  visit.retried.forEach(([at, failure], attempt) => {
-    made.push(h("li", {}, h("i", {}, "↻ "), h("b", {}, `attempt ${attempt + 1} failed`), h("span", { class: "took" }, time(at - before)), fault(failure)));
-    before = at;
-  });
-  for (const [model, started, ended, tokens, cost, failure] of visit.calls) {
-    const spent = [tokens && `${number(tokens)} tokens`, cost && `cost ${number(cost)}`].filter(Boolean).join(", ");
-    made.push(h("li", {}, h("i", {}, failure ? "✕ " : "✓ "), h("b", {}, "model ", said(text(model))),
-      h("span", { class: "took" }, ended < 0 ? "under way" : time(ended - started)),
-      h("div", { class: "soft" }, spent), failure ? fault(failure) : ""));
-  }
-  for (const [kind, name, words, at] of visit.said) {
-    const what = text(kind) === "artifact" ? "artifact" : "event";
-    made.push(h("li", {}, h("i", {}, what === "artifact" ? "▣ " : "◆ "), h("b", {}, `${what} `, said(text(name))),
-      h("span", { class: "took" }, `at ${time(at)}`), h("div", {}, value(text(words)))));
-  }
-  const head = h("h3", {}, "Calls and events");
-  return [head, made.length ? h("ul", { class: "calls" }, ...made) : h("p", { class: "soft" }, visit.last > run.places.get(visit.path) ? "See the steps inside." : "None.")];
+function entryOf([sign, what, name, from, until, words, texts, failure]) {
+  const told = text(words);
+  return h("li", h("i", `${sign} `), h("b", `${what} `, said(text(name))), h("span.took", until === from ? `at ${time(from)}` : took(from, until)),
+    told && h("div.soft", said(told)), texts.map((shown, at) => h("div", at && "→ ", value(text(shown)))), failure && fault(failure));
 }
-
-const ENDINGS = {
-  complete: ["completes", "here it ends"], join: ["to the join", "the branch is through"],
-  failed: ["no route", "nothing takes this failure"], running: ["under way", ""],
-};
 
 function routeOf(visit, place) {
-  const ways = routes.get(visit.id) ?? [], mine = ways[visit.edge];
-  const made = [h("h3", {}, visit.failure ? "Error and route" : "Why this route")];
-  const [head, reason] = ENDINGS[visit.kind] ?? [visit.target && "to ", ""];
-  if (visit.kind === "unfinished") made.push(h("p", { class: "to" }, "not finished"), h("p", { class: "soft" }, visit.dropped ? "no longer needed" : "the run ended first"));
-  else made.push(h("p", { class: "to" }, head, visit.target ? said(visit.target) : ""));
-  const only = ways.filter(([, kind]) => kind !== "error").length === 1;
-  const words = { next: only ? "the only route" : "the way on", label: ["label “", said(visit.label), "”"], error: ["error route: ", said(mine?.[2] ?? visit.label)],
-    over_limit: `the way out, ${mine?.[2] ?? "over the limit"}` }[visit.kind] ?? reason;
-  made.push(h("p", { class: "soft" }, ...[words].flat()));
-  if (visit.finish) made.push(h("p", {}, `The finish path began here, since ${visit.finish.replace("_", " ")} ran out.`));
-  if (visit.why.length) {
-    made.push(h("dl", { class: "why" }, ...visit.why.flatMap(([key, shown]) => [h("dt", {}, said(text(key))), h("dd", {}, value(text(shown)))])));
-  }
-  if (visit.failure) made.push(fault(visit.failure));
-  if (visit.failure && visit.attempts > 1) made.push(h("p", { class: "soft" }, `after ${visit.attempts} attempts`));
-  const others = ways.filter((way) => way !== mine && way[1] !== "end" && way[1] !== "join");
-  if (others.length && visit.kind !== "running") {
-    const line = ([, kind, label, target]) => h("li", { class: kind }, label ? said(label) : "without an error", " → ", said(target));
-    made.push(h("h3", {}, "Not taken"), h("ul", { class: "others" }, ...others.map(line)));
-  }
-  const last = run.visits.findLastIndex((other) => !other.path.includes("/"));
-  if (place === last && page.head.value) made.push(h("h3", {}, "The result"), h("div", { class: "result" }, value(page.head.value)));
+  const way = wayOf(visit), [end, because] = page.ends[visit.kind] ?? [];
+  const made = [h("h3", visit.failure ? "Error and route" : "Why this route"), h("p.to", visit.target ? ["to ", said(visit.target)] : end)];
+  if (way?.[4]) made.push(soft(way[4], way[2] && ": ", said(way[2])));
+  else made.push(soft(visit.dropped && visit.kind === "unfinished" ? "no longer needed" : because));
+  if (visit.finish) made.push(h("p", `The finish path began here, since ${visit.finish} ran out.`));
+  if (visit.why.length) made.push(h("dl.why", visit.why.flatMap(([name, shown]) => [h("dt", said(text(name))), h("dd", value(text(shown)))])));
+  if (visit.failure) made.push(fault(visit.failure), visit.attempts > 1 && soft(`after ${visit.attempts} attempts`));
+  const others = goesOn(visit) ? [] : waysOf(visit).filter((other) => other !== way && other[3]);
+  if (others.length) made.push(h("h3", "Not taken"), h("ul.others", others.map(([, kind, words, target]) => h(`li.${kind}`, said(words) || "without an error", " → ", said(target)))));
+  const last = visits.findLastIndex(({ depth }) => !depth);
+  if (place === last && page.head.value) made.push(h("h3", "The result"), h("div", value(page.head.value)));
   return made;
 }
 
 function paintDetails(step) {
-  const visit = run.visits[step], title = get("step-title"), words = get("step-words");
-  if (!visit) return title.replaceChildren("Waiting for the first step"), words.replaceChildren();
-  title.replaceChildren(`Step ${number(step + 1)}: `, said(visit.name));
-  const inside = visit.last - step;
-  const facts = [visit.round ? `round ${number(visit.round)}` : "before round 1", `${SIGNS[visit.outcome]} ${visit.outcome}`,
-    visit.attempts > 1 && `${visit.attempts} attempts`, took(visit), inside && `${number(inside)} steps inside`, visit.dropped && "dropped"];
-  words.replaceChildren(facts.filter(Boolean).join(", "), " ", h("code", {}, said(visit.path)));
-  get("changes").replaceChildren(...changesOf(visit, step));
-  get("calls").replaceChildren(...callsOf(visit));
-  get("route").replaceChildren(...routeOf(visit, step));
+  const visit = visits[step], inside = visit?.last - step;
+  fill("step-title", visit ? [`Step ${number(step + 1)}: `, said(visit.name)] : "Waiting for the first step");
+  if (!visit) return;
+  fill("step-words", joined(", ", visit.round ? `round ${number(visit.round)}` : "before round 1", `${visit.sign} ${visit.outcome}`,
+    visit.attempts > 1 && `${visit.attempts} attempts`, took(visit.started, visit.ended), inside && `${number(inside)} steps inside`, visit.dropped && "dropped"));
+  fill("path", said(visit.path));
+  fill("changes", changesOf(visit, step));
+  fill("calls", h("h3", "Calls and events"), listed("calls", visit.entries.map(entryOf), inside ? "See the steps inside." : "None."));
+  fill("route", routeOf(visit, step));
 }
 
 /** The step as one sentence, for who listens. */
 function spoken(step) {
-  const visit = run.visits[step];
-  const goes = visit.target ? `goes to ${visit.target}` : (ENDINGS[visit.kind]?.[0] ?? "");
-  return [`Step ${step + 1} of ${run.visits.length}: ${visit.name}`, visit.outcome, visit.round && `round ${visit.round}`,
-    visit.failure && text(visit.failure[0]), goes, visit.kind === "label" && visit.label].filter(Boolean).join(", ");
+  const { name, outcome, round, failure, target, kind, label } = visits[step];
+  return joined(", ", `Step ${step + 1} of ${visits.length}: ${name}`, outcome, round && `round ${round}`, failure && text(failure[0]),
+    target ? `goes to ${target}` : page.ends[kind]?.[0], kind === "label" && label);
 }
 
 /** The table, a page of it at a time: the one with the step. */
 function paintTable(step, most = TABLE_ROWS) {
-  const first = Math.floor(Math.max(step, 0) / most) * most, body = get("cells");
-  const key = `${first} ${most} ${run.visits.length} ${page.head.status}`;
+  const first = Math.floor(Math.max(step, 0) / most) * most, count = visits.length, until = Math.min(first + most, count), body = get("cells");
+  const key = `${[first, most, count, page.head.status]}`;
   if (body.dataset.key !== key) {
     body.dataset.key = key;
-    body.replaceChildren(...run.visits.slice(first, first + most).map((visit, at) => tableRow(visit, first + at)));
-    const until = Math.min(first + most, run.visits.length);
-    get("pages").hidden = run.visits.length <= most;
-    get("page-words").textContent = `Steps ${number(first + 1)} to ${number(until)} of ${number(run.visits.length)}`;
-    get("page-back").disabled = first === 0;
-    get("page-on").disabled = until === run.visits.length;
+    fill("cells", visits.slice(first, until).map((visit, at) => tableRow(visit, first + at)));
+    get("pages").hidden = count <= most;
+    fill("page-words", `Steps ${number(first + 1)} to ${number(until)} of ${number(count)}`);
   }
-  for (const row of body.querySelectorAll(".current")) row.classList.remove("current"), row.removeAttribute("aria-current");
+  for (const row of body.children) row.removeAttribute("aria-current");
   const row = body.children[step - first];
-  row?.classList.add("current");
   row?.setAttribute("aria-current", "step");
   row?.scrollIntoView({ block: "nearest" });
 }
 
-const brief = (words) => (words.length > 160 ? `${words.slice(0, 160)}…` : words);
+const brief = (words) => (words.length > BRIEF ? `${words.slice(0, BRIEF)}…` : words);
 
 function tableRow(visit, place) {
-  const cell = (...words) => h("td", {}, ...words);
-  const why = visit.why.map(([key, shown]) => `${text(key)} = ${text(shown)}`).join(", ");
-  const changes = visit.changes.slice(0, 12).map(([kind, at, , now]) => h("li", {}, said(
-    text(kind) === "removed" ? `− ${text(at)}` : `+ ${text(at)} ${text(kind) === "appended" ? "+=" : "="} ${brief(text(now))}`)));
-  const words = visit.failure ? `${visit.outcome}: ${text(visit.failure[0])}: ${brief(text(visit.failure[1]))}` : visit.outcome;
-  const tag = visit.branch && visit.branch !== visit.name ? `${visit.branch} ` : "";
-  return h("tr", { class: visit.outcome.replace(" ", "-") },
-    cell(h("button", { class: "go", "data-place": place, "aria-label": `go to step ${place + 1}` }, String(place + 1))), cell(visit.round ? String(visit.round) : ""),
-    h("th", { scope: "row", title: visit.path }, h("span", { style: { "padding-left": `${(visit.names.length - 1) * 12}px` } }, said(tag + visit.name))),
-    cell(h("i", {}, `${SIGNS[visit.outcome]} `), said(words)), cell(time(visit.started)), cell(took(visit)),
-    cell(said(visit.target || (visit.kind === "complete" ? "the end" : ""))), cell(said([visit.label, why].filter(Boolean).join(": "))),
-    cell(changes.length ? h("ul", {}, ...changes) : ""));
+  const fails = (failure) => failure && joined(": ", failure.map(text));
+  const why = visit.why.map(([name, shown]) => `${text(name)} = ${text(shown)}`).join(", ");
+  const changes = visit.changes.map(([sign, name, joint, now]) => `${sign} ${text(name)} ${joint} ${text(now)}`);
+  const calls = visit.entries.map(([sign, what, name, , , words, texts, failure]) =>
+    joined(": ", `${sign} ${what} ${text(name)}`, joined(" → ", text(words), texts.map(text), fails(failure))));
+  const lines = (all) => all.length > 0 && h("ul", all.slice(0, 12).map((words) => h("li", said(brief(words)))));
+  const cells = [said(brief(joined(": ", visit.outcome, fails(visit.failure)))), time(visit.started), took(visit.started, visit.ended),
+    said(visit.target) || (visit.kind === "complete" && "the end"), said(brief(joined(": ", visit.label, why))), lines(changes), lines(calls)];
+  const [outcome, ...rest] = cells.map((cell) => h("td", cell));
+  outcome.prepend(h("i", `${visit.sign} `));
+  return h(`tr.${visit.tone}`, h("td", h("button.go", { "data-place": place, "aria-label": `go to step ${place + 1}` }, `${place + 1}`)), h("td", visit.round && `${visit.round}`),
+    h("th", { scope: "row", title: visit.path }, h("span", { style: { paddingLeft: `${visit.depth * 12}px` } }, said(joined(" ", visit.tag, visit.name)))), outcome, rest);
 }

@@ -13,6 +13,7 @@ __all__ = ["DIMENSIONS", "Chip", "Outcome", "chips", "head_data", "outcome", "se
 DIMENSIONS = ("rounds", "requests", "tool_calls", "tokens", "cost", "seconds")
 """What a budget may limit, in the order in which a page tells it."""
 _NEAR = 0.9
+_SIGNS = {"ok": "✓", "warn": "↻", "error": "✕", "going": "●"}
 
 
 class Outcome(NamedTuple):
@@ -20,6 +21,11 @@ class Outcome(NamedTuple):
 
     tone: str
     words: str
+
+    @property
+    def sign(self) -> str:
+        """The tone without a colour."""
+        return _SIGNS[self.tone]
 
 
 class Chip(NamedTuple):
@@ -71,15 +77,14 @@ def spent_of(run: Recording) -> Spent:
 
 def head_data(run: Recording) -> dict[str, Any]:
     """Return what a page's header says, as data."""
-    spent = spent_of(run)
+    spent, ended = spent_of(run), outcome(run)
     return {
         "status": run.status,
-        "outcome": list(outcome(run)),
+        "outcome": [*ended, ended.sign],
         "chips": [list(chip) for chip in chips(run)],
-        "budget": _limits(run),
+        "limits": sorted(_limited(run, spent), key=lambda limit: -limit[-1]),
         "spent": [getattr(spent, name) for name in DIMENSIONS],
         "value": run.value,
-        "stragglers": list(run.stragglers),
     }
 
 
@@ -95,6 +100,13 @@ def seconds_words(seconds: float) -> str:
         return f"{seconds:.2f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s"
+
+
+def _limited(run: Recording, spent: Spent) -> Iterator[tuple[str, int, float, float]]:
+    """Yield what is limited: its name, its place among what was spent, the limit, the share that was used up."""
+    for name, limit in _limits(run).items():
+        if limit > 0:
+            yield name.replace("_", " "), DIMENSIONS.index(name), limit, getattr(spent, name) / limit
 
 
 def _limits(run: Recording) -> dict[str, float]:

@@ -1,159 +1,150 @@
 // The page: which step is looked at and how, the keys and links for it, and the news of a run that goes on.
-const root = document.documentElement, slider = get("slider");
-const view = { step: firstLook(), comparing: false, table: false, theme: root.dataset.theme, budget: "", follow: page.live !== null };
-let playing = 0, due = 0, printing = false;
+const root = document.documentElement, slider = get("slider"), theirs = page.other;
+const dark = matchMedia("(prefers-color-scheme: dark)"), paper = matchMedia("print");
+const view = { step: 0, comparing: false, table: false, theme: root.dataset.theme, budget: "", follow: page.live !== null };
+let playing = 0, due = 0, shown = -1;
+
+const last = () => visits.length - 1;
+const within = (step) => Math.min(Math.max(step, 0), last());
+const isDark = () => view.theme === "dark" || (view.theme === "auto" && dark.matches);
+const limit = () => page.head.limits.find(([name]) => name === view.budget);
+const tell = (words) => fill("news", words);
 
 function paint() {
   due = 0;
-  const count = run.visits.length;
-  view.step = Math.min(Math.max(view.step, 0), count - 1);
-  slider.max = Math.max(count, 1);
-  slider.value = view.step + 1;
-  slider.setAttribute("aria-valuetext", count ? spoken(view.step) : "no step yet");
-  get("place").textContent = count ? `step ${number(view.step + 1)} of ${number(count)}` : "no step yet";
-  paintGraph(view.step, view.comparing);
-  if (view.table || printing) paintTable(view.step, printing ? 2000 : undefined);
-  if (!view.table || printing) paintTimeline(view.step, view.comparing, printing);
-  paintBudget(view.budget, view.step);
-  paintDetails(view.step);
-}
-const soon = () => (due ||= requestAnimationFrame(paint));
-
-function go(step, quiet = false) {
-  if (!run.visits.length) return;
-  view.step = Math.min(Math.max(step, 0), run.visits.length - 1);
-  if (!view.table) showRow(view.step);
-  if (!quiet) {
-    view.follow = false;
-    get("news").textContent = spoken(view.step);
-  }
+  const { table, comparing } = view, step = (view.step = within(view.step)), count = visits.length, printing = paper.matches;
   dress();
-  soon();
+  set(slider, { max: Math.max(count, 1), "aria-valuetext": count ? spoken(step) : "no step yet" });
+  slider.value = step + 1;
+  fill("place", count ? `step ${number(step + 1)} of ${number(count)}` : "no step yet");
+  paintGraph(step, comparing);
+  if (table || printing) paintTable(step, printing ? 2000 : undefined);
+  if (!table && shown !== step) showRow(step);
+  if (!table || printing) paintTimeline(step, comparing, printing);
+  paintBudget(limit(), step);
+  if (count || shown < 0) paintDetails(step);
+  shown = table ? -1 : step;
 }
-
-/** The end of the run; of one that failed, where it did. */
-function firstLook() {
-  const failed = page.head.status === "failed" ? run.visits.findLastIndex(wrong) : -1;
-  return failed < 0 ? run.visits.length - 1 : failed;
-}
+/** Shows what changed, at the next frame. */
+const soon = () => (due ||= requestAnimationFrame(paint));
 
 /** What the buttons say, and the link to all this. */
 function dress() {
-  get("compare")?.setAttribute("aria-pressed", view.comparing);
-  get("tabled").setAttribute("aria-pressed", view.table);
-  get("follow")?.setAttribute("aria-pressed", view.follow);
-  get("replay").textContent = playing ? "Pause" : "Replay";
-  const dark = view.theme === "dark" || (view.theme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
-  get("theme").textContent = dark ? "Light" : "Dark";
-  root.dataset.theme = view.theme;
-  root.classList.toggle("tabled", view.table);
-  root.classList.toggle("comparing", view.comparing);
-  const differs = view.comparing ? page.other.words : "";
-  get("differs").replaceChildren(differs ? said(`${differs}. Thin bars are ${page.other.name}.`) : `${number(run.visits.length)} steps`);
-  const link = new URLSearchParams();
-  if (!view.follow) link.set("step", view.step + 1);
-  if (view.comparing) link.set("cmp", "1");
-  if (view.theme !== "auto") link.set("theme", view.theme);
-  if (view.table) link.set("view", "table");
+  const { step, table, comparing, theme, follow } = view, words = comparing && theirs.words;
+  root.dataset.theme = theme;
+  root.classList.toggle("comparing", comparing);
+  if (table !== root.classList.contains("tabled")) root.classList.toggle("tabled", table), fit();
+  for (const [id, pressed] of Object.entries({ compare: comparing, tabled: table, follow })) get(id)?.setAttribute("aria-pressed", pressed);
+  fill("replay", playing ? "Pause" : "Replay");
+  fill("theme", isDark() ? "Light" : "Dark");
+  fill("differs", words ? said(`${words}. Thin bars are ${theirs.name}.`) : `${number(visits.length)} steps; marks in bars are calls of models and tools`);
+  const link = new URLSearchParams({ ...(!follow && { step: step + 1 }), ...(comparing && { cmp: 1 }), ...(theme !== "auto" && { theme }), ...(table && { view: "table" }) });
+  if (`#${link}` === location.hash) return;
   try { history.replaceState(null, "", `#${link}`); } catch { /* a frame without an address of its own */ }
 }
 
 function readLink() {
-  const link = new URLSearchParams(location.hash.slice(1));
-  if (Number(link.get("step")) > 0) (view.step = Math.min(Number(link.get("step")), run.visits.length) - 1), (view.follow = false);
-  view.comparing = Boolean(page.other) && link.has("cmp") && link.get("cmp") !== "0";
+  const link = new URLSearchParams(location.hash.slice(1)), theme = link.get("theme");
+  if (link.get("step") > 0) Object.assign(view, { step: within(link.get("step") - 1), follow: false });
+  view.comparing = Boolean(theirs) && link.has("cmp") && link.get("cmp") !== "0";
   view.table = link.get("view") === "table";
-  if (["light", "dark", "auto"].includes(link.get("theme"))) view.theme = link.get("theme");
+  if (/^(light|dark|auto)$/.test(theme)) view.theme = theme;
+  soon();
+}
+
+function go(step) {
+  if (!visits.length) return;
+  Object.assign(view, { step: within(step), follow: false });
+  tell(spoken(view.step));
+  soon();
 }
 
 function compare() {
-  if (!page.other) return;
+  if (!theirs) return;
   view.comparing = !view.comparing;
-  if (view.comparing && page.other.apart >= 0) go(page.other.apart);
-  get("news").textContent = view.comparing ? page.other.words : "no longer compared";
-  dress(), soon();
+  if (view.comparing && theirs.apart >= 0) go(theirs.apart);
+  tell(view.comparing ? theirs.words : "no longer compared");
+  soon();
 }
-function table() { view.table = !view.table; dress(); paint(); if (!view.table) showRow(view.step), paint(); fit(); }
-function turn() { view.theme = get("theme").textContent === "Dark" ? "dark" : "light"; dress(); }
-function follow() { view.follow = true; go(run.visits.length - 1, true); }
-function help() { if (!get("help").open) get("help").showModal(); }
 
 function replay() {
   clearInterval(playing);
-  if (playing) return (playing = 0), dress();
-  if (view.step >= run.visits.length - 1) go(0);
-  const count = run.visits.length, hop = Math.max(1, Math.round(count / 120));
+  soon();
+  if (playing) return (playing = 0);
+  if (view.step >= last()) go(0);
+  const hop = Math.max(1, Math.round(visits.length / 120));
   playing = setInterval(() => {
     go(view.step + hop);
-    if (view.step >= run.visits.length - 1) replay();
-  }, count > 40 ? 250 : 600);
-  dress();
+    if (view.step >= last()) replay();
+  }, last() >= 40 ? 250 : 600);
 }
 
 /** The first step of the next round, or of this one or the one before it. */
 function hopRound(way) {
-  const at = run.groups.findLastIndex((group) => group.from <= view.step);
-  const back = run.groups[at]?.from < view.step ? 0 : 1;
-  go(run.groups[way > 0 ? at + 1 : Math.max(0, at - back)]?.from ?? view.step);
+  const at = run.groups.findLastIndex(({ from }) => from <= view.step), inside = run.groups[at]?.from < view.step;
+  go(run.groups[way > 0 ? at + 1 : Math.max(0, inside ? at : at - 1)]?.from ?? view.step);
 }
-function hopError() {
-  const next = run.visits.findIndex((visit, place) => place > view.step && wrong(visit));
-  const found = next < 0 ? run.visits.findIndex(wrong) : next;
-  if (found >= 0) go(found);
-  else get("news").textContent = "no step failed";
+/** The next step of those that fit, and after the last one the first. */
+function goOn(fits) {
+  const found = [...visits.keys()].filter((place) => fits(visits[place]));
+  if (found.length) go(found.find((place) => place > view.step) ?? found[0]);
+  else tell("there is none");
 }
-/** The visits of one node, one after the other. */
-function choose(path) {
-  const mine = run.visits.flatMap((visit, place) => (visit.declared === path ? [place] : []));
-  if (mine.length) go(mine.find((place) => place > view.step && run.visits[view.step].declared === path) ?? mine[0]);
+const choose = (path) => goOn(({ declared }) => declared === path);
+function unfold(round) {
+  if (!unfolded.delete(round)) unfolded.add(round);
+  layTimeline();
+  soon();
+}
+function enlarge(scale) {
+  zoom = scale && Math.min(Math.max(scale, 0.2), 3);
+  fit();
 }
 
+/** What keys do, and the buttons that name one. */
 const KEYS = {
-  ArrowLeft: () => go(view.step - 1), ArrowRight: () => go(view.step + 1), Home: () => go(0), End: () => go(run.visits.length - 1),
-  "[": () => hopRound(-1), "]": () => hopRound(1), e: hopError, " ": replay, c: compare, t: table, d: turn, "?": help,
+  ArrowLeft: () => go(view.step - 1), ArrowRight: () => go(view.step + 1), Home: () => go(0), End: () => go(last()),
+  "[": () => hopRound(-1), "]": () => hopRound(1), e: () => goOn(wrong), " ": replay, c: compare,
+  t: () => ((view.table = !view.table), soon()), d: () => ((view.theme = isDark() ? "light" : "dark"), soon()),
+  "+": () => enlarge(fit() * 1.25), "-": () => enlarge(fit() / 1.25), 0: () => enlarge(0), "?": () => get("help").showModal(),
+  earlier: () => go(view.step - TABLE_ROWS), later: () => go(view.step + TABLE_ROWS), follow: () => (Object.assign(view, { follow: true, step: last() }), soon()),
 };
 
+function pressed(event) {
+  const { key, target } = event, button = target.closest("button, [role=button]");
+  if (event.ctrlKey || event.metaKey || event.altKey || get("help").open || target.closest("select")) return;
+  const act = button && /^(Enter| )$/.test(key) ? button.dataset.path && (() => choose(button.dataset.path)) : KEYS[key] ?? KEYS[key.toLowerCase()];
+  if (act) event.preventDefault(), act();
+}
+
 function wake() {
-  document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || get("help").open || event.target.closest("select")) return;
-    if (event.key === " " && event.target.closest("button, [role=button], summary")) return;
-    if (event.target === slider && event.key.startsWith("Arrow") && !["ArrowLeft", "ArrowRight"].includes(event.key)) return;
-    const act = KEYS[event.key] ?? KEYS[event.key.toLowerCase()];
-    if (act) event.preventDefault(), act();
+  document.addEventListener("keydown", pressed);
+  document.addEventListener("click", ({ target }) => {
+    const { key, path, place, fold } = target.closest("[data-key], [data-path], [data-place], [data-fold]")?.dataset ?? {};
+    if (key) KEYS[key]();
+    else if (path) choose(path);
+    else if (place) go(+place);
+    else if (fold) unfold(+fold);
   });
-  const press = { back: () => go(view.step - 1), on: () => go(view.step + 1), replay, compare, tabled: table, theme: turn, ask: help, follow,
-    closer: () => ((zoom = Math.min(fit() * 1.25, 3)), fit()), farther: () => ((zoom = Math.max(fit() / 1.25, 0.2)), fit()), whole: () => ((zoom = 0), fit()),
-    "page-back": () => go(view.step - TABLE_ROWS), "page-on": () => go(view.step + TABLE_ROWS) };
-  for (const [id, act] of Object.entries(press)) get(id)?.addEventListener("click", act);
   slider.addEventListener("input", () => go(slider.value - 1));
-  rowsBox.addEventListener("scroll", soon);
-  sheet.addEventListener("click", ({ target }) => {
-    const row = target.closest("[data-place], [data-fold]");
-    if (row?.dataset.place) go(+row.dataset.place);
-    else if (row) {
-      const round = +row.dataset.fold;
-      if (!unfolded.delete(round)) unfolded.add(round);
-      layTimeline(), paint();
-    }
-  });
-  get("cells").addEventListener("click", ({ target }) => target.dataset.place && go(+target.dataset.place));
-  get("dimension").addEventListener("change", ({ target }) => ((view.budget = target.value), layBudget(view.budget), soon()));
+  rowsBox.addEventListener("scroll", () => paintTimeline(view.step, view.comparing));
+  get("dimension").addEventListener("change", ({ target }) => ((view.budget = target.value), layBudget(limit()), soon()));
   addEventListener("resize", () => (fit(), soon()));
-  addEventListener("hashchange", () => (readLink(), go(view.step, true)));
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", dress);
-  matchMedia("print").addEventListener("change", ({ matches }) => ((printing = matches), paint()));
+  addEventListener("hashchange", readLink);
+  dark.addEventListener("change", soon);
+  paper.addEventListener("change", paint);
 }
 
 function lay() {
   settle();
-  const names = limited();
+  const names = page.head.limits.map(([name]) => name), choice = get("dimension");
   if (!names.includes(view.budget)) view.budget = names[0] ?? "";
-  get("dimension").replaceChildren(...names.map((name) => h("option", { value: name, selected: name === view.budget }, `${name.replace("_", " ")} left`)));
-  get("dimension").hidden = names.length < 2;
-  get("only").hidden = names.length > 1;
-  get("only").textContent = `${view.budget.replace("_", " ")} left`;
+  if (choice.length !== names.length) fill("dimension", names.map((name) => h("option", { value: name }, `${name} left`)));
+  choice.value = view.budget;
+  choice.hidden = names.length < 2;
+  fill("only", names.length > 1 ? "" : `${view.budget} left`);
   layTimeline();
-  layBudget(view.budget);
+  layBudget(limit());
 }
 
 /** A run that goes on sends its news: the page is laid again, once for all that came since the last frame. */
@@ -163,39 +154,41 @@ function listen() {
   const fresh = () => (news ||= requestAnimationFrame(() => {
     news = 0;
     lay();
-    if (view.follow) go(run.visits.length - 1, true);
-    else dress(), paint();
+    if (view.follow) view.step = last();
+    paint();
   }));
-  stream.addEventListener("visit", ({ data }) => {
-    const visit = readVisit(JSON.parse(data)), place = run.places.get(visit.path);
-    if (place === undefined) run.places.set(visit.path, run.visits.push(visit) - 1);
-    else run.visits[place] = visit;
-    fresh();
-  });
   const head = ({ data }) => {
     page.head = JSON.parse(data);
-    const [tone, words] = page.head.outcome;
-    const made = page.head.chips.map(([tone, words]) => h("li", { class: `chip ${tone}` }, words));
-    get("chips").replaceChildren(h("li", { class: `chip outcome ${tone}` }, said(words)), ...made);
+    const { outcome: [tone, words, sign], chips } = page.head;
+    fill("chips", h(`li.chip.outcome.${tone}`, { "data-sign": sign }, said(words)), chips.map(([tone, words]) => h("li", { class: `chip ${tone}` }, words)));
     fresh();
   };
-  stream.addEventListener("head", head);
-  stream.addEventListener("end", (event) => {
-    head(event), stream.close();
-    get("link").textContent = "";
-    get("news").textContent = `The run has ended: ${page.head.outcome[1]}`;
-  });
-  stream.addEventListener("error", () => (get("link").textContent = "no connection, trying again"));
-  stream.addEventListener("open", () => (get("link").textContent = "live"));
+  const heard = {
+    visit({ data }) {
+      const visit = readVisit(JSON.parse(data)), place = places.get(visit.path);
+      if (place === undefined) places.set(visit.path, visits.push(visit) - 1);
+      else visits[place] = visit;
+      fresh();
+    },
+    head,
+    end(event) {
+      head(event), stream.close();
+      fill("link", "");
+      tell(`The run has ended: ${page.head.outcome[1]}`);
+    },
+    error: () => fill("link", "no connection, trying again"),
+    open: () => fill("link", "live"),
+  };
+  for (const [name, hear] of Object.entries(heard)) stream.addEventListener(name, hear);
 }
 
 root.classList.add("js");
-wakeGraph(choose);
+const failed = page.head.status === "failed" ? visits.findLastIndex(wrong) : -1;
+view.step = failed < 0 ? last() : failed; // the end of the run; of one that failed, where it did
+wakeGraph();
+wake();
 readLink();
 lay();
-wake();
-dress();
 fit();
-if (!view.table) showRow(view.step);
 paint();
 if (page.live !== null) listen();

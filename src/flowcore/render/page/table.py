@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ...recording import Change, Recording, VisitData
+from ...recording import Recording, VisitData
 from ..marks import outcome_of
 from ..words import visible
+from .entries import Entry, Line, change_line, entries
 from .header import seconds_words
 
 __all__ = ["MOST_ROWS", "Row", "table_rows"]
@@ -31,6 +32,7 @@ class Row(NamedTuple):
     target: str
     why: str
     changes: tuple[str, ...]
+    calls: tuple[str, ...]
 
 
 def table_rows(run: Recording) -> Iterator[Row]:
@@ -53,14 +55,18 @@ def _row(number: int, visit: VisitData) -> Row:
         took="" if visit.ended is None else seconds_words(visit.ended - visit.started),
         target=_short(visit.target or ("the end" if visit.kind == "complete" else "")),
         why=_short(": ".join(filter(None, (visit.label, values)))),
-        changes=tuple(_short(_change(change)) for change in visit.changes),
+        changes=tuple(_short(_change(change_line(change))) for change in visit.changes),
+        calls=tuple(_short(_call(entry)) for entry in entries(visit)),
     )
 
 
-def _change(change: Change) -> str:
-    if change.kind == "removed":
-        return f"\N{MINUS SIGN} {change.place}"
-    return f"+ {change.place} {'+=' if change.kind == 'appended' else '='} {change.now}"
+def _change(line: Line) -> str:
+    return f"{line.sign} {line.place} {line.joint} {line.now}"
+
+
+def _call(entry: Entry) -> str:
+    told = (entry.words, *entry.texts, "" if entry.failure is None else str(entry.failure))
+    return ": ".join(filter(None, (f"{entry.sign} {entry.what} {entry.name}", " → ".join(filter(None, told)))))
 
 
 def _short(text: str) -> str:
