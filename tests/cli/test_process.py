@@ -51,7 +51,7 @@ def test_each_command_has_help(tmp_path: Path, command: str) -> None:
     called = run(command, "--help", cwd=tmp_path)
     assert called.returncode == 0
     assert f"usage: flowcore {command}" in called.stdout
-    assert re.search(r"^(TARGET names a flow|OLD and NEW are two flows)", called.stdout, re.MULTILINE)
+    assert re.search(r"^(TARGET names a (flow|run)|OLD and NEW are two flows)", called.stdout, re.MULTILINE)
     assert "exit codes: 0 " in called.stdout
 
 

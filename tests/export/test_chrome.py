@@ -210,5 +210,5 @@ def test_what_cannot_be_exported_is_told_in_one_line(call: Callable[..., Any], r
     assert [told.code for told in (which, none, flow, missing)] == [2, 2, 2, 2]
     assert which.err == f"flowcore: trace.json: there are 2 runs in it; {REMEDY}\n"
     assert none.err == f"flowcore: trace.json: there is no run c in it; {REMEDY}\n"
-    assert flow.err.startswith("flowcore: app.py:2: this is not JSON")
+    assert flow.err.startswith("flowcore: app.py: this is no trace file, and only a run is exported: run the flow")
     assert missing.err == "flowcore: no.json: cannot be read: No such file or directory; name another file\n"

@@ -5,13 +5,22 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from ..errors import TargetError
 from ..export import chrome_trace
 from .codes import OK
 from .files import write_file, write_out
-from .recorded import recorded_run
+from .recorded import is_trace_file, recorded_run
 from .words import not_empty
 
-__all__ = ["add_arguments", "execute"]
+__all__ = ["EPILOG", "NAMED", "add_arguments", "execute"]
+
+NAMED = "run"
+EPILOG = """\
+TARGET names a run:
+  trace.json[#run]       a run, written by `flowcore run --out DIR`: by its name, its id, or its place (1, 2, ...)
+
+exit codes: 0 it worked, 2 something given cannot be used, 130 interrupted (143 and 129: ended by SIGTERM, SIGHUP)
+"""
 
 _STDOUT = "-"
 
@@ -30,7 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Write the run for Perfetto and chrome://tracing."""
-    content = chrome_trace(recorded_run(arguments.target))
+    target: str = arguments.target
+    if not is_trace_file(target):
+        remedy = "run the flow with `flowcore run TARGET TEXT --out DIR`, and name DIR/trace.json"
+        raise TargetError(f"{target}: this is no trace file, and only a run is exported: {remedy}")
+    content = chrome_trace(recorded_run(target))
     if arguments.output == _STDOUT:
         write_out(content)
     else:

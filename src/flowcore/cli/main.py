@@ -33,7 +33,6 @@ TARGET names a flow, or an app that runs one:
   package.module:name    a name in a module that can be imported
   path/to/file.py:name   a name in a file; without the name, the only app or flow in it
   path/to/folder         the app.py in a folder
-  trace.json#run         for watch and export: a run in a trace file of `flowcore run --out`
 
 exit codes: 0 it worked, 1 the flow is wrong or the run failed, 2 something given cannot be used,
 130 interrupted (143 and 129: ended by SIGTERM, SIGHUP)
@@ -105,7 +104,7 @@ def _carry_out(argv: Sequence[str] | None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="flowcore",
-        description="Check, draw and run flows.",
+        description="Check, draw, run, watch and compare flows.",
         epilog=_HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -119,7 +118,8 @@ def _parser() -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         if module is not diff:  # which takes two
-            command.add_argument("target", metavar="TARGET", help="the flow, app or run, see below")
+            named = getattr(module, "NAMED", "flow or app")
+            command.add_argument("target", metavar="TARGET", help=f"the {named}, see below")
         module.add_arguments(command)
         command.set_defaults(execute=module.execute)
     return parser

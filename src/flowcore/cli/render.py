@@ -18,8 +18,9 @@ from .renewal import check_file
 from .target import load_target
 from .words import not_empty
 
-__all__ = ["EPILOG", "add_arguments", "execute"]
+__all__ = ["EPILOG", "NAMED", "add_arguments", "execute"]
 
+NAMED = "flow, app or run"
 EPILOG = """\
 TARGET names a flow, an app that runs one, or a run:
   package.module:name    a name in a module that can be imported

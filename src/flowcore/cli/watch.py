@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from contextlib import ExitStack
 from functools import partial
@@ -12,18 +13,30 @@ import anyio
 
 from ..app import App, present_value
 from ..errors import TargetError
-from ..live import Door, page_server
+from ..live import Door, need_server, page_server
 from ..run import Run
 from .codes import FAILED, OK
 from .questions import Question
 from .recorded import is_trace_file, recorded_run
 from .run import add_limits, limits_of
 from .session import Answer, Wanted, answer_of, make_deps, make_states
-from .streams import visible_text
+from .streams import tell, visible_text
 from .target import load_target
 from .words import complain
 
-__all__ = ["add_arguments", "execute"]
+__all__ = ["EPILOG", "NAMED", "add_arguments", "execute"]
+
+NAMED = "flow, app or run"
+EPILOG = """\
+TARGET names a flow, an app that runs one, or a run:
+  package.module:name    a name in a module that can be imported
+  path/to/file.py:name   a name in a file; without the name, the only app or flow in it
+  path/to/folder         the app.py in a folder
+  trace.json[#run]       a run, written by `flowcore run --out DIR`: by its name, its id, or its place (1, 2, ...)
+
+exit codes: 0 the run completed, 1 it failed, 2 something given cannot be used, 130 interrupted while it went on
+(143 and 129: ended by SIGTERM, SIGHUP)
+"""
 
 AnyApp = App[Any, Any, Any]
 
@@ -55,6 +68,7 @@ def execute(arguments: argparse.Namespace) -> int:
         raise TargetError("watch wants a TEXT to run the flow for; see `flowcore watch --help`")
     app = load_target(arguments.target).app_to_run()
     asked = Question("1", text, "TEXT")
+    need_server()  # before the run, whose time it would take
     with Door(arguments.host, arguments.port) as door, ExitStack() as serving:
         (state,) = make_states(app, [asked])
         deps = make_deps(app, state)
@@ -103,6 +117,8 @@ def _tell(app: AnyApp, answer: Answer) -> None:
 
 
 def _until_interrupted() -> None:
+    if sys.stderr.isatty():
+        tell("The page stays until Ctrl-C.\n", sys.stderr)
     try:
         while True:
             time.sleep(3600)

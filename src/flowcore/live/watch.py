@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _LOOK_EVERY = 0.01
 
-__all__ = ["LivePage", "page_server", "watch"]
+__all__ = ["LivePage", "need_server", "page_server", "watch"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +63,17 @@ async def watch(
 
 def page_server(door: Door, run: Run[Any] | Recording, *, name: str = "", title: str = "") -> PageServer:
     """Return a server of the page of a run at a door. Raises `WatchError` if the extra `server` is missing."""
+    server = need_server()
+    source = RecordedSource(run) if isinstance(run, Recording) else LiveSource(run, name, title)
+    return server(door, source)
+
+
+def need_server() -> type[PageServer]:
+    """Load what serves pages, which takes a moment the first time. Raises `WatchError` if it is missing."""
     try:
         from .server import PageServer  # noqa: PLC0415 - starlette and uvicorn are an extra
     except ModuleNotFoundError as error:
         raise WatchError(
             f'a live page needs {error.name}; install it with pip install "flowcore[server]"'
         ) from error
-    source = RecordedSource(run) if isinstance(run, Recording) else LiveSource(run, name, title)
-    return PageServer(door, source)
+    return PageServer
