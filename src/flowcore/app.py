@@ -37,6 +37,9 @@ class App(Generic[StateT, DepsT, ResultT]):
         line: Makes the line for programs from the id of a question and the value: data for JSON. It is called
             only where its line is written. By default
             `{"id": id, "answers": [{"text": ..., "citations": [], "status": "answered"}]}`.
+        options: Makes another app of what a person may choose: a function of one dataclass or pydantic model. Its
+            fields become options of `flowcore run` and `flowcore watch`. It is called where one of them is given;
+            otherwise this app runs as it stands.
 
     Raises:
         ValueError: There is no flow, or two have the same name.
@@ -48,6 +51,7 @@ class App(Generic[StateT, DepsT, ResultT]):
     budget: Budget | None = None
     present: Callable[[ResultT], str] = present_value
     line: Callable[[str, ResultT], Mapping[str, Any]] | None = None
+    options: Callable[[Any], App[StateT, DepsT, ResultT]] | None = None
 
     def __post_init__(self) -> None:
         names = [flow.name for flow in self.flows]

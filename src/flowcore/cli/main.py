@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from ..errors import FlowError, RecordingError, RenderError, TargetError, WatchError
 from . import check, diff, export, render, run, watch
 from .codes import BAD_INPUT, FAILED
+from .options import add_options
 from .signals import Ending
 from .streams import check_output, prepare, silence, tell
 from .words import complain
@@ -28,6 +29,8 @@ _COMMANDS = {
     "export": (export, "write a recorded run for another tool: Perfetto, chrome://tracing"),
     "diff": (diff, "say what differs between two flows, or between two runs"),
 }
+_TAKE_OPTIONS = {"run": run.add_arguments, "watch": watch.add_arguments}
+"""The commands that take the options of an app."""
 _HELP = """\
 TARGET names a flow, or an app that runs one:
   package.module:name    a name in a module that can be imported
@@ -59,13 +62,16 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
     sys.exit(code)
 
 
-def _parsed(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argparse.Namespace:
+def _parsed(argv: Sequence[str]) -> argparse.Namespace:
     """Parse the arguments. argparse gives up on a TEXT that stands behind an option: it is put in place here."""
+    parser, commands = _parser()
+    if argv and argv[0] in _TAKE_OPTIONS:
+        add_options(commands[argv[0]], _TAKE_OPTIONS[argv[0]], argv[1:])
     arguments, rest = parser.parse_known_args(argv)
     if len(rest) == 1 and not rest[0].startswith("-") and getattr(arguments, "text", "") is None:
         arguments.text = rest[0]
     elif rest:
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+        commands.get(argv[0], parser).error(f"unrecognized arguments: {' '.join(rest)}")
     return arguments
 
 
@@ -91,7 +97,7 @@ def _execute(argv: Sequence[str] | None) -> int:
 
 def _carry_out(argv: Sequence[str] | None) -> int:
     check_output()
-    arguments = _parsed(_parser(), argv)
+    arguments = _parsed(sys.argv[1:] if argv is None else argv)
     try:
         os.getcwd()
     except OSError as error:
@@ -101,7 +107,8 @@ def _carry_out(argv: Sequence[str] | None) -> int:
     return code
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
+    """Return the parser, and that of each command."""
     parser = _Parser(
         prog="flowcore",
         description="Check, draw, run, watch and compare flows.",
@@ -122,4 +129,4 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument("target", metavar="TARGET", help=f"the {named}, see below")
         module.add_arguments(command)
         command.set_defaults(execute=module.execute)
-    return parser
+    return parser, commands.choices

@@ -19,12 +19,12 @@ from ..result import RunResult
 from ..scope import Budget
 from .codes import FAILED, OK
 from .files import OutputFolder, write_out
+from .options import app_to_run
 from .progress import Progress
 from .questions import Question, read_questions
 from .report import json_text, path_lines, result_data
 from .session import Answer, Wanted, ask, make_deps, make_states
 from .streams import visible_text
-from .target import load_target
 from .words import complain, not_empty
 from .written import FILES, PAGES, write_runs
 
@@ -68,7 +68,7 @@ def execute(arguments: argparse.Namespace) -> int:
         raise TargetError("run wants one of TEXT and --questions; see `flowcore run --help`")
     if not many and not text.strip():
         raise TargetError("TEXT is empty; ask something")
-    app = load_target(arguments.target).app_to_run()
+    app = app_to_run(arguments)
     asked = read_questions(arguments.questions) if many else [Question("1", text, "TEXT")]
     states = make_states(app, asked)
     opened = nullcontext(None) if arguments.out is None else OutputFolder(arguments.out, FILES, PAGES)

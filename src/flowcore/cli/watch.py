@@ -16,12 +16,12 @@ from ..errors import TargetError
 from ..live import Door, need_server, page_server
 from ..run import Run
 from .codes import FAILED, OK
+from .options import app_to_run
 from .questions import Question
 from .recorded import is_trace_file, recorded_run
 from .run import add_limits, limits_of
 from .session import Answer, Wanted, answer_of, make_deps, make_states
 from .streams import tell, visible_text
-from .target import load_target
 from .words import complain
 
 __all__ = ["EPILOG", "NAMED", "add_arguments", "execute"]
@@ -66,7 +66,7 @@ def execute(arguments: argparse.Namespace) -> int:
         return _show(arguments, text)
     if text is None or not text.strip():
         raise TargetError("watch wants a TEXT to run the flow for; see `flowcore watch --help`")
-    app = load_target(arguments.target).app_to_run()
+    app = app_to_run(arguments)
     asked = Question("1", text, "TEXT")
     need_server()  # before the run, whose time it would take
     with Door(arguments.host, arguments.port) as door, ExitStack() as serving:
