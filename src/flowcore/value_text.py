@@ -11,7 +11,7 @@ import pathlib
 import re
 import uuid
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel
 
@@ -25,6 +25,10 @@ _BREAKS = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 """Everything that ends a line."""
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 """What a terminal obeys, everything that ends a line, and halves of characters, which no file can hold."""
+_UNSET: Final = object()
+"""What stands for a declared field that a value has not."""
+_DEEPEST = 100
+"""How many values are told one inside the other. Of what lies deeper the type is told: the stack has an end."""
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -50,9 +54,17 @@ class ValuePrinter:
         return f"{failure.type}: {message}" if message else failure.type
 
     def text(self, value: Any, place: str = "") -> str:
-        """Return a value, which stands at a place, as one line."""
+        """Return a value, which stands at a place, as one line. Nothing is raised, whatever the value is."""
         if place in self._mask:
             return f"<{self._mask[place]}>"
+        try:
+            return self._shown(value, place)
+        except Exception:  # a value that cannot be shown must not hide the rest
+            return f"<{type_name(type(value))}>"
+
+    def _shown(self, value: Any, place: str) -> str:
+        if value is None or type(value) is int:
+            return self._shortened(repr(value))
         if isinstance(value, str):
             return self._shortened(_quoted(self._stable(value)))
         if isinstance(value, enum.Enum):
@@ -67,6 +79,8 @@ class ValuePrinter:
             return _quoted(self._stable(str(value)))
         if id(value) in self._open:  # it holds itself
             return "<...>"
+        if len(self._open) >= _DEEPEST:
+            return f"<{type_name(type(value))}>"
         self._open.add(id(value))
         try:
             return self._nested(value, place if self._mask else "")
@@ -84,20 +98,22 @@ class ValuePrinter:
             pairs = ((self.text(key), self.text(value[key], _inside(place, key))) for key in self._sorted(value))
             return "{" + ", ".join(f"{key}: {item}" for key, item in pairs) + "}"
         if isinstance(value, set | frozenset):
-            return "{" + ", ".join(self.text(item, place) for item in self._sorted(value)) + "}"
+            return "{" + ", ".join(self._members(value, place)) + "}"
         if isinstance(value, list | tuple):
             inner = ", ".join(self.text(item, place) for item in value)
             return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
-        try:
-            shown = repr(value)
-        except Exception:  # a value that cannot be shown must not hide the rest
-            shown = f"<{type_name(type(value))}>"
-        return self._shortened(escaped(self._stable(_BREAKS.sub(" ", shown))))
+        return self._shortened(escaped(self._stable(_BREAKS.sub(" ", repr(value)))))
 
     def _uuid(self, value: uuid.UUID) -> str:
         if not self._masked:
             return f"<uuid {value}>"
         return "<uuid>" if self._sorting else f"<uuid {self._uuids.setdefault(value, len(self._uuids) + 1)}>"
+
+    def _members(self, values: Iterable[Any], place: str) -> list[str]:
+        """Return what is in a set. Where only an order is wanted each is told once: sets may stand in sets."""
+        if self._sorting:
+            return sorted(map(self.text, values))
+        return [self.text(item, place) for item in self._sorted(values)]
 
     def _sorted(self, values: Iterable[Any]) -> list[Any]:
         """Return values in the order of their texts; ids are numbered afterwards, since a set has no order."""
@@ -108,7 +124,8 @@ class ValuePrinter:
             self._sorting -= 1
 
     def _fields(self, value: Any, names: Iterable[str], place: str) -> str:
-        parts = [f"{name}={self.text(getattr(value, name), _inside(place, name))}" for name in names]
+        given = ((name, getattr(value, name, _UNSET)) for name in names)
+        parts = [f"{name}={self.text(it, _inside(place, name))}" for name, it in given if it is not _UNSET]
         return f"{type_name(value.__class__)}({', '.join(parts)})"
 
     def _stable(self, text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 from typing import Any, Literal
@@ -30,6 +30,11 @@ class State(BaseModel):
     notes: list[Any] = []
 
 
+class Needed(BaseModel):
+    there: int
+    missing: int
+
+
 def test_a_value_that_holds_itself_is_printed_to_where_it_begins_again() -> None:
     ring: list[Any] = [1]
     ring.append(ring)
@@ -45,7 +50,48 @@ def test_a_value_that_cannot_be_shown_hides_nothing_else() -> None:
         def __repr__(self) -> str:
             raise ValueError("no")
 
-    assert ValuePrinter().text([1, Shy()]) == "[1, <Shy>]"
+    class Odd(float):
+        def __format__(self, spec: str) -> str:
+            raise ValueError("no")
+
+    class Torn(Mapping[str, int]):
+        def __iter__(self) -> Iterator[str]:
+            return iter(("a",))
+
+        def __len__(self) -> int:
+            return 1
+
+        def __getitem__(self, key: str) -> int:
+            raise RuntimeError("no")
+
+    assert ValuePrinter().text([1, Shy(), Odd(1), Torn(), 10**5000]) == "[1, <Shy>, <Odd>, <Torn>, <int>]"
+
+
+def test_of_an_object_the_fields_are_told_that_it_has() -> None:
+    @dataclass
+    class Later:
+        first: int
+        second: int = field(init=False)
+
+    assert ValuePrinter().text(Later(1)).endswith("Later(first=1)")
+    assert ValuePrinter().text(State.model_construct()) == "State(notes=[])"
+    assert ValuePrinter().text(Needed.model_construct(there=1)) == "Needed(there=1)"
+
+
+def test_a_value_is_told_to_a_depth_that_python_can_bear() -> None:
+    deep: Any = []
+    for _ in range(50_000):
+        deep = [deep]
+    assert ValuePrinter().text(deep) == "[" * 100 + "<list>" + "]" * 100
+    while deep:  # else Python takes it apart by recursion
+        deep = deep[0]
+
+
+def test_sets_in_sets_take_no_longer_than_they_are_large() -> None:
+    nested: frozenset[Any] = frozenset()
+    for number in range(40):
+        nested = frozenset({nested, number})
+    assert ValuePrinter().text(nested).startswith("{39, {38, {37, ")
 
 
 async def test_nothing_that_a_node_says_begins_a_line_of_its_own() -> None:

@@ -26,7 +26,10 @@ def changes(before: Mapping[str, Any], patch: Mapping[str, Any], printer: ValueP
     found: list[Change] = []
     for field in sorted(patch):
         was, now = before.get(field, _ABSENT), patch[field]
-        inner = list(islice(_differences(field, was, now, printer, 0), _MOST + 1))
+        try:
+            inner = list(islice(_differences(field, was, now, printer, 0), _MOST + 1))
+        except Exception:  # a value of a user that cannot be looked into is shown whole
+            inner = [_leaf(field, was, now, printer)]
         found += inner if len(inner) <= _MOST else [_leaf(field, was, now, printer)]
     return tuple(found)
 
