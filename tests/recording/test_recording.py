@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -18,6 +19,10 @@ from flowcore.testing import FakeClock
 class Line(BaseModel):
     text: str
     tags: list[str] = []
+
+
+class Anything(BaseModel):
+    it: Any = None
 
 
 class Desk(BaseModel):
@@ -218,6 +223,61 @@ async def test_a_file_cut_anywhere_is_told_as_cut(tmp_path: Any) -> None:
         read_runs(tmp_path / "trace.json")
     with pytest.raises(RecordingError, match=r"nothing\.json: cannot be read: No such file"):
         read_runs(tmp_path / "nothing.json")
+
+
+def _in(data: Any, *place: str | int) -> Any:
+    """Return what stands at a place; "*" is the only key."""
+    for part in place:
+        data = next(iter(data.values())) if part == "*" else data[part]
+    return data
+
+
+FIRST = ("runs", 0, "visits", 0)
+
+
+@pytest.mark.parametrize(
+    ("place", "key", "value", "message"),
+    [
+        (("flows", "*"), "nodes", [], "hand_in is named and not declared"),
+        (("flows", "*", "nodes", 0), "id", "mend", "write is named and not declared"),
+        (("flows", "*", "nodes", 0), "id", "a/b", "write is named and not declared"),
+        (("flows", "*", "routes", 0), "to", "no\nwhere", r"no\\nwhere is named and not declared"),
+        (("flows", "*"), "finish", "nowhere", "nowhere is named and not declared"),
+        (FIRST, "started", float("nan"), "a number too long"),
+        (FIRST, "ended", float("inf"), "a number too long"),
+        (FIRST, "started", 1e308, "a number too long"),
+        (FIRST, "started", 10**308, "a number too long"),
+        ((), "runs", {}, "the runs in it are damaged"),
+        ((), "runs", "", "the runs in it are damaged"),
+    ],
+)
+async def test_a_file_that_was_changed_by_hand_is_one_clear_line(
+    place: tuple[str | int, ...], key: str, value: Any, message: str
+) -> None:
+    data = json.loads(dump_runs([await recorded(desk, Desk())]))
+    _in(data, *place)[key] = value
+    with pytest.raises(RecordingError, match=message) as caught:
+        load_runs(json.dumps(data), "here")
+    assert "\n" not in str(caught.value)
+
+
+async def test_a_value_that_cannot_be_looked_into_hides_no_change() -> None:
+    class Torn(dict[str, int]):
+        def get(self, *key: Any) -> Any:
+            raise RuntimeError("no")
+
+    @node
+    async def tear(step: Step[Anything]) -> Continue:
+        step.state.it = Torn(a=step.visit)
+        return Continue()
+
+    @node
+    async def again(step: Step[Anything]) -> Complete[int]:
+        step.state.it = Torn(a=2)
+        return Complete(1)
+
+    run = await recorded(Flow("torn", tear.to(again), again), Anything())
+    assert [change.now for visit in run.visits for change in visit.changes] == ['{"a": 1}', '{"a": 2}']
 
 
 async def test_a_run_is_recorded_bit_by_bit_while_it_goes_on() -> None:

@@ -2,7 +2,7 @@
 
 from .build import Recorded, recording_of
 from .changes import changes
-from .declared import BranchesData, FlowData, GraphData, NodeData, RouteData, flow_data, read_flow
+from .declared import BranchesData, FlowData, GraphData, NodeData, RouteData, flow_data, flow_fault, read_flow
 from .file import dump_runs, load_runs, read_runs
 from .recording import Change, Fault, ModelCall, Recording, Said, Spent, ToolCallData, VisitData
 
@@ -24,6 +24,7 @@ __all__ = [
     "changes",
     "dump_runs",
     "flow_data",
+    "flow_fault",
     "load_runs",
     "read_flow",
     "read_runs",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..graph import EdgeKind, Plan, plan_data
+from ..graph.problems import bad_id
+from ..value_text import escaped
 
 __all__ = [
     "BranchesData",
@@ -18,6 +21,7 @@ __all__ = [
     "NodeData",
     "RouteData",
     "flow_data",
+    "flow_fault",
     "read_flow",
 ]
 
@@ -122,3 +126,25 @@ def flow_data(plan: Plan) -> FlowData:
 def read_flow(data: Any) -> FlowData:
     """Read a flow from the data that `plan_data` makes. Raises pydantic's `ValidationError`."""
     return FlowData.model_validate(data)
+
+
+def flow_fault(flow: FlowData) -> str:
+    """Return what no flow can be declared with, such as a route to nowhere; '' for nothing."""
+    return _fault(flow, "")
+
+
+def _fault(graph: GraphData, prefix: str) -> str:
+    ids = [node.id for node in graph.nodes]
+    named = [end for route in graph.routes for end in (route.source, route.target)]
+    if isinstance(graph, FlowData):
+        named += [id for id in (graph.entry, graph.finish) if id is not None]
+    elif isinstance(graph, BranchesData):
+        named += graph.starts
+    if missing := set(named) - set(ids):
+        return f"{escaped(f'{prefix}{min(missing)}')} is named and not declared"
+    if wrong := [id for id in ids if bad_id(id, prefix) is not None]:
+        return f"{prefix}{wrong[0]!r} is no id"
+    if twice := [id for id, count in Counter(ids).items() if count > 1]:
+        return f"{escaped(f'{prefix}{twice[0]}')} is declared twice"
+    inner = (_fault(node.inside, f"{prefix}{node.id}/") for node in graph.nodes if node.inside is not None)
+    return next(filter(None, inner), "")

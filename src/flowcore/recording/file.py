@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from ..errors import RecordingError
+from .declared import flow_fault
 from .recording import Recording
 
 __all__ = ["dump_runs", "load_runs", "read_runs"]
 
 _FORMAT = "flowcore trace"
 _VERSION = 1
+_MICRO = 1e6
 
 
 def dump_runs(runs: Iterable[Recording]) -> str:
@@ -48,7 +51,7 @@ def read_runs(path: Path | str) -> list[Recording]:
 def load_runs(text: str, place: str = "trace") -> list[Recording]:
     """Return the runs in the text of a trace file; `place` is what messages call it. Raises `RecordingError`."""
     try:
-        data: Any = json.loads(text)
+        data: Any = json.loads(text, parse_float=_number, parse_int=_whole, parse_constant=_number)
     except json.JSONDecodeError as error:
         whole = text.strip()
         if whole.startswith("{") and (not whole.endswith("}") or error.pos >= len(whole) - 1):
@@ -62,7 +65,9 @@ def load_runs(text: str, place: str = "trace") -> list[Recording]:
         raise RecordingError(f"{place}: this JSON cannot be read (too deep, or a number too long)") from error
     _check_version(data, place)
     try:
-        return [Recording.model_validate({**run, "flow": data["flows"][run["signature"]]}) for run in data["runs"]]
+        runs = [
+            Recording.model_validate({**run, "flow": data["flows"][run["signature"]]}) for run in _listed(data)
+        ]
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
@@ -71,6 +76,28 @@ def load_runs(text: str, place: str = "trace") -> list[Recording]:
         ) from error
     except (KeyError, TypeError, AttributeError) as error:
         raise RecordingError(f"{place}: the runs in it are damaged ({error}); copy the file again") from error
+    for flow in {run.signature: run.flow for run in runs}.values():
+        if fault := flow_fault(flow):
+            raise RecordingError(f"{place}: the flow in it is damaged: {fault}; copy the file again")
+    return runs
+
+
+def _listed(data: Any) -> list[Any]:
+    if not isinstance(data["runs"], list):
+        raise TypeError("they are no list")
+    return data["runs"]
+
+
+def _whole(text: str) -> int:
+    _number(text)
+    return int(text)
+
+
+def _number(text: str) -> float:
+    """Return a number that is counted in millionths, as times are. Raises `ValueError` for all else."""
+    if not math.isfinite(float(text) * _MICRO):
+        raise ValueError(text)
+    return float(text)
 
 
 def _check_version(data: Any, place: str) -> None:
