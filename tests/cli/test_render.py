@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from collections.abc import Callable
@@ -71,6 +72,25 @@ def test_a_place_that_cannot_be_written_is_told_and_nothing_is_left(call: Call, 
     assert sorted(path.name for path in here.iterdir() if path.name != "__pycache__") == ["app.py", "folder.svg"]
 
 
+def test_what_stands_at_the_place_already_stays_what_it_is(call: Call, here: Path) -> None:
+    (here / "real.mmd").write_text("old")
+    (here / "real.mmd").chmod(0o640)
+    (here / "link.mmd").symlink_to("real.mmd")
+    assert call("render", ".", "-o", "link.mmd").code == 0
+    assert (here / "link.mmd").is_symlink()
+    assert (here / "real.mmd").read_text() == call("render", ".").out
+    assert (here / "real.mmd").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_pipe_is_written_into_and_not_replaced(call: Call, here: Path) -> None:
+    os.mkfifo(here / "pipe.mmd")
+    reader = os.open(here / "pipe.mmd", os.O_RDONLY | os.O_NONBLOCK)
+    assert call("render", ".", "-o", "pipe.mmd").code == 0
+    assert os.read(reader, 1_000_000).decode() == call("render", ".").out
+    os.close(reader)
+    assert (here / "pipe.mmd").is_fifo()
+
+
 def test_without_an_engine_the_remedy_is_named_and_nothing_is_written(
     call: Call, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,6 +122,7 @@ def test_options_of_the_view_reach_the_picture(call: Call, here: Path) -> None:
     assert "#ffffff" not in call("render", ".", "--format", "svg", "--theme", "dark").out
     assert 'class="legend"' in call("render", ".", "--format", "svg", "--legend").out
     assert call("render", ".", "--depth", "1").out == call("render", ".").out
+    assert "draft" in call("render", ".", "--focus", "deliver", "--hops", "9" * 18).out
 
 
 def test_a_view_that_shows_nothing_is_refused(call: Call, here: Path) -> None:

@@ -23,14 +23,23 @@ _BESIDE = ".flowcore-"
 
 
 def write_file(path: Path, content: str | bytes) -> None:
-    """Write a file: beside its place first, then in one step into it. Raises `TargetError` where it cannot."""
+    """Write a file: beside its place first, then in one step into it. Raises `TargetError` where it cannot.
+
+    A link stays a link, and a file keeps its mode. What is no file, such as a pipe or a device, is written into.
+    """
     with _writing(path):
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        beside = path.with_name(f".{path.name}.{os.getpid()}")
+        if path.exists() and not path.is_file():
+            path.write_bytes(_encoded(content))
+            return
+        place = Path(os.path.realpath(path))
+        beside = place.with_name(f".{place.name}.{os.getpid()}")
         try:
             beside.write_bytes(_encoded(content))
-            os.replace(beside, path)
+            if place.exists():
+                shutil.copymode(place, beside)
+            os.replace(beside, place)
         finally:
             beside.unlink(missing_ok=True)
 

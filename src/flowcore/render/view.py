@@ -143,6 +143,8 @@ def _within(id: str, hops: int, ways: Mapping[str, Collection[str]], doors: Mapp
             while (frame := doors.get(target)) is not None:
                 edge.add(frame)
                 target = frame
+        if edge <= found:
+            break
         found |= edge
     return found
 
