@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -56,7 +57,7 @@ def _node_data(item: PlanNode) -> dict[str, Any]:
         "continues": item.signature.plain,
         "state": type_name(item.signature.state),
         "deps": type_name(item.signature.deps),
-        "timeout": item.timeout,
+        "timeout": None if item.timeout == math.inf else item.timeout,  # JSON has no such number
         "retry": item.retry.attempts if item.retry is not None else None,
         "max_visits": item.max_visits,
         "writes": None if definition.writes is None else list(definition.writes),

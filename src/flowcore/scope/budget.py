@@ -16,9 +16,10 @@ _WHOLE = frozenset({"rounds", "requests", "tool_calls", "tokens"})
 class Budget:
     """Limits of one run and of everything beneath it.
 
-    `None` is no limit, zero refuses the first use. `rounds`, `requests`, `tool_calls` and `tokens` are whole
-    numbers; `cost` is in the currency of your prices; `seconds` is running time. Raises `ValueError` for a
-    negative or not-a-number limit and `TypeError` for a limit of the wrong type.
+    `None` is no limit, and so is an infinite one, which becomes `None`; zero refuses the first use. `rounds`,
+    `requests`, `tool_calls` and `tokens` are whole numbers; `cost` is in the currency of your prices; `seconds` is
+    running time. Raises `ValueError` for a negative or not-a-number limit and `TypeError` for a limit of the wrong
+    type.
     """
 
     rounds: int | None = 25
@@ -91,6 +92,10 @@ def _check_limits(limits: Budget | Reserve) -> None:
             raise TypeError(f"{name}({entry.name}={limit!r}): give a {'whole ' if whole else ''}number{none}")
         if math.isnan(limit) or limit < 0:
             raise ValueError(f"{name}({entry.name}={limit!r}): give zero or more{none}")
+        if math.isinf(limit):
+            if not none:
+                raise ValueError(f"{name}({entry.name}={limit!r}): give a number that can be held back")
+            object.__setattr__(limits, entry.name, None)  # no JSON can say that it is infinite
 
 
 def _count(number: int, noun: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import pytest
@@ -59,6 +60,10 @@ def test_equal_declarations_have_equal_signatures_and_others_have_not() -> None:
     assert flow().signature == flow().signature
     others = {flow(timeout=5).signature, flow(max_visits=3).signature, inner.signature}
     assert len(others | {flow().signature}) == 4
+
+
+def test_a_timeout_without_end_is_none_in_json() -> None:
+    assert flow(timeout=math.inf).to_json() == flow().to_json()
 
 
 def test_to_change_what_was_given_away_changes_no_flow() -> None:

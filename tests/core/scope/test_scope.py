@@ -12,7 +12,7 @@ import anyio.lowlevel
 import anyio.to_thread
 import pytest
 
-from flowcore import Budget, BudgetExhausted, Scope, Usage, current_scope
+from flowcore import Budget, BudgetExhausted, Reserve, Scope, Usage, current_scope
 
 DIMENSIONS = ("rounds", "requests", "tool_calls", "tokens", "cost")
 
@@ -90,6 +90,12 @@ def test_a_dimension_that_is_none_is_refused() -> None:
 def test_a_negative_limit_is_a_value_error(limits: Any) -> None:
     with pytest.raises(ValueError, match="give zero or more"):
         Budget(**limits)
+
+
+def test_a_limit_without_end_is_none_and_cannot_be_held_back() -> None:
+    assert Budget(cost=math.inf, seconds=math.inf) == Budget()
+    with pytest.raises(ValueError, match=r"Reserve\(seconds=inf\): give a number that can be held back"):
+        Reserve(seconds=math.inf)
 
 
 @pytest.mark.parametrize("limits", [{"rounds": 1.5}, {"requests": True}, {"tokens": "5"}, {"seconds": "5"}])
