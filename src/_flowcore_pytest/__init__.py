@@ -78,13 +78,17 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Show the whole difference, and keep the failed run."""
+    """Show the whole difference, and keep the failed run until its test passes."""
     report = yield
     watcher = item.stash.get(_WATCHER, None)
     if watcher is not None and report.when == "call":
         item.config.stash[_UPDATES] += watcher.updates
         if report.failed:
             report.sections += watcher.sections(item.config.rootpath, item.nodeid)
+        elif report.passed:
+            from flowcore.testing.watcher import forget  # noqa: PLC0415 - pytest starts without flowcore
+
+            forget(item.config.rootpath, item.nodeid)
     if watcher is not None and report.when == "teardown":
         del item.stash[_WATCHER]  # pytest keeps every test to its end, and its runs need not stay so long
     return report

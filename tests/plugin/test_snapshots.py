@@ -247,6 +247,9 @@ def test_a_failure_shows_the_whole_difference_and_keeps_the_run(desk: Project) -
     page = desk.read(".flowcore/failed/test_desk.py-test_desk.html")
     assert page.startswith("<!doctype html>")
     assert "abab" in page
+    assert "\n\nIf this is as it should be, --snapshot-update keeps it.\n" in section
+    assert desk.pytest("-k", "test_desk and not test_change").code == 0
+    assert list((desk.folder / ".flowcore" / "failed").glob("test_desk.py-test_desk.*")) == []
 
 
 @pytest.mark.behaviour("TEST-3")
@@ -318,8 +321,8 @@ def test_long(flow_runner, trace_snapshot):
     ran = project.pytest(BY="2")
     assert ran.first_lines == ["same path, values differ: state.number at count: was 1, now 2"]
     section = ran.text.split(" flowcore trace diff -")[1].split("\n-----")[0].splitlines()
-    assert len(section) == 402
-    assert "more lines: see the page of the run" in section[-1]
+    assert len(section) == 404
+    assert "more lines: see the page of the run" in section[-3]
 
 
 XDIST = ("syrupy", "xdist.plugin")
