@@ -32,7 +32,7 @@ def start() -> Iterator[Callable[..., subprocess.Popen[str]]]:
 
     def begin(command: list[str], **options: Any) -> subprocess.Popen[str]:
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        process = subprocess.Popen(command, text=True, preexec_fn=heed, **pipes, **options)
+        process = subprocess.Popen(command, text=True, preexec_fn=heed, **{**pipes, **options})
         started.append(process)
         return process
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import signal
 import subprocess
 import sys
@@ -52,6 +54,18 @@ def test_it_goes_on_serving_after_the_run_until_it_is_interrupted(here: Path, st
     assert (process.returncode, out, err) == (0, "", "")
     with pytest.raises(httpx.ConnectError):
         httpx.get(url)
+
+
+def test_on_a_terminal_it_says_how_it_ends(here: Path, start: Start) -> None:
+    reader, writer = pty.openpty()
+    process = start([FLOWCORE, "watch", ".", "hello"], cwd=here, stderr=writer)
+    os.close(writer)
+    line_of(process)
+    assert line_of(process) == "HELLO"
+    assert os.read(reader, 1000) == b"The page stays until Ctrl-C.\r\n"
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=20) == 0
+    os.close(reader)
 
 
 @pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])
@@ -128,7 +142,8 @@ def test_what_cannot_be_is_told_in_one_line(
 
 
 def test_without_the_extra_the_remedy_is_named_and_nothing_runs(here: Path) -> None:
-    (here / "app.py").write_text(APP.replace("step.state.tries += 1", "raise SystemExit('it ran')"))
+    app = APP.replace("step.state.tries += 1", "raise SystemExit('it ran')")
+    (here / "app.py").write_text(app.replace("app = App(", "app = App(deps=lambda: print('made'), "))
     (here / "uvicorn.py").write_text("raise ModuleNotFoundError('no', name='uvicorn')")
     code = "from flowcore.cli import main; main()"
     called = subprocess.run(
