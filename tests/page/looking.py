@@ -66,7 +66,8 @@ def title(page: Page) -> str:
 
 def faults(page: Page) -> list[str]:
     """Returns the serious and critical faults that axe finds."""
-    page.evaluate(web_file("axe-core/axe.min.js").read_text("utf-8"))
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(web_file("axe-core/axe.min.js").read_text("utf-8"))
     found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
     return [
         f"{fault['id']}: {node['html']} {node['failureSummary']}"

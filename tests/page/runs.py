@@ -7,9 +7,11 @@ from functools import cache
 from typing import Any, Literal
 
 import anyio
+from examples import tool_loop
 from pydantic import BaseModel
 
 from flowcore import Budget, Complete, Continue, Flow, Log, Reserve, Retry, Step, each, node, parallel
+from flowcore.messages import Message
 from flowcore.recording import ModelCall, Recording, recording_of
 
 EVIL = (
@@ -132,11 +134,16 @@ def triage() -> Flow[Ticket, object, str]:
 
 
 def recorded(
-    flow: Flow[Any, object, Any], state: Any, name: str = "", title: str = "", budget: Budget | None = None
+    flow: Flow[Any, Any, Any],
+    state: Any,
+    name: str = "",
+    title: str = "",
+    budget: Budget | None = None,
+    deps: Any = None,
 ) -> Recording:
     """Returns a run of a flow. It has a thread of its own, since a browser's keeps a loop of its own."""
     with ThreadPoolExecutor(1) as pool:
-        result = pool.submit(flow.run_sync, state, check=False, budget=budget).result()
+        result = pool.submit(flow.run_sync, state, deps=deps, check=False, budget=budget).result()
     return recording_of(result.trace, name=name, title=title)
 
 
@@ -159,6 +166,14 @@ def rich() -> Recording:
         )
     spent = run.spent.model_copy(update={"tokens": tokens})
     return run.model_copy(update={"visits": tuple(visits), "spent": spent})
+
+
+@cache
+def tooled() -> Recording:
+    """A run of the example of the tool loop: three calls of tools, of which the last one fails."""
+    chat = tool_loop.Chat(Log([Message("user", "Where are Dune and Solaris?")]))
+    desk = tool_loop.desk(*tool_loop.SCRIPT)
+    return recorded(tool_loop.loop, chat, budget=Budget(rounds=8, requests=8, tool_calls=20), deps=desk)
 
 
 @cache
@@ -224,6 +239,31 @@ def hostile() -> Recording:
 
 class Part(BaseModel):
     number: int = 0
+
+
+@node
+async def wait(step: Step[Part]) -> Continue:
+    await anyio.sleep(0.001 * (5 - step.state.number % 5))
+    return Continue()
+
+
+@node
+async def tell(step: Step[Part]) -> Complete[int]:
+    return Complete(step.state.number)
+
+
+@cache
+def crowded() -> Recording:
+    """A run over forty items, eight at a time, whose steps run through each other."""
+
+    def parts(counter: Counter) -> list[Part]:
+        return [Part(number=number) for number in range(counter.left)]
+
+    def collect(counter: Counter, results: list[int]) -> Complete[int]:
+        return Complete(sum(results))
+
+    items = each("items", over=parts, do=Flow("item", wait.to(tell), tell), collect=collect, limit=8)
+    return recorded(Flow("crowd", items), Counter(left=40), budget=Budget(rounds=60))
 
 
 @cache

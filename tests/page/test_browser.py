@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from tests.page.looking import faults, looking, painted, place, press, title
-from tests.page.runs import deep, finished, looped, rich, straight, troubled
+from tests.page.runs import crowded, deep, finished, looped, rich, straight, tooled, troubled
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 
@@ -263,26 +263,32 @@ def test_a_link_holds_the_step_and_the_view(browser: Browser, tmp_path: Path) ->
 @pytest.mark.behaviour("PAGE-2")
 def test_the_budget_is_shown_as_it_was_used_up(browser: Browser, tmp_path: Path) -> None:
     with looking(browser, tmp_path, rich()) as page:
-        assert page.locator("#dimension option").all_inner_texts() == ["tokens left", "rounds left"]
+        assert page.locator("#dimension option").all_inner_texts() == ["Tokens left", "Rounds left"]
         assert page.locator("#left").inner_text() == "2,800 over"
         press(page, "Home")
         assert page.locator("#left").inner_text() == "8,000 of 8,000"
-        page.locator("#dimension").select_option("rounds")
+        page.locator("#dimension").select_option("Rounds")
         page.locator("#slider").fill("15")
         painted(page)
         assert page.locator("#left").inner_text() == "1 of 3"
 
 
 @pytest.mark.behaviour("PAGE-4")
-@pytest.mark.parametrize(
-    "link", ["#step=14", "#step=14&theme=dark", "#view=table", "#cmp=1", "#step=3&cmp=1&theme=dark"]
-)
-@pytest.mark.parametrize("width", [1400, 600])
-def test_nothing_keeps_anyone_out(browser: Browser, tmp_path: Path, link: str, width: int) -> None:
-    size = {"width": width, "height": 900}
-    with looking(browser, tmp_path, rich(), straight(), link, viewport=size) as page:
+def test_nothing_keeps_anyone_out(browser: Browser, tmp_path: Path) -> None:
+    def sticks_out(page: Page, width: int) -> bool:
+        page.set_viewport_size({"width": width, "height": 900})
+        painted(page)
+        return bool(page.evaluate("document.documentElement.scrollWidth") != width)
+
+    with looking(browser, tmp_path, rich(), straight(), "#step=14") as page:
+        for keys in ((), ("c", "d"), ("t", "Home"), ("c", "d")):  # timeline, compared in dark, table, in light
+            press(page, *keys)
+            assert not sticks_out(page, 600)
+            assert not sticks_out(page, 1400)
+            assert faults(page) == []
+        press(page, "t")
+        assert not sticks_out(page, 600)
         assert faults(page) == []
-        assert page.evaluate("document.documentElement.scrollWidth") == width  # nothing sticks out
 
 
 @pytest.mark.behaviour("PAGE-4")
@@ -372,3 +378,57 @@ def test_a_run_that_failed_is_opened_where_it_did(browser: Browser, tmp_path: Pa
     with looking(browser, tmp_path, run) as page:
         assert place(page) == "step 13 of 15"
         assert page.locator(".outcome").inner_text() == "failed: Busy: 529: try again later"
+
+
+@pytest.mark.behaviour("PAGE-2")
+def test_calls_of_tools_are_told_with_what_came_of_them(browser: Browser, tmp_path: Path) -> None:
+    with looking(browser, tmp_path, tooled(), link="#step=2") as page:
+        calls = page.locator("#calls li")
+        shown = [call.inner_text().split("\n") for call in calls.all()]
+        assert [lines[0] for lines in shown] == ["✓ tool find_book", "✓ tool copies_lent"]
+        assert shown[0][-3:] == ["ok", '{"title":"Dune"}', "→ A12"]
+        assert calls.first.locator(".took").inner_text().split()[1] in ("µs", "ms", "s")
+        marks = page.locator(".row.visit .bar")
+        assert [bar.locator("span").count() for bar in marks.all()] == [1, 2, 1, 1, 1]
+        assert page.locator(".bar > .bad").count() == 1
+        press(page, "t")
+        cells = page.locator("#cells tr").nth(3).locator("td").last
+        assert (
+            cells.inner_text()
+            == '✕ tool find_book: failed → {"title":"Solaris"} → It failed: KeyError: \'solaris\''
+        )
+    with looking(browser, tmp_path, tooled(), java_script_enabled=False) as page:
+        cells = page.locator("#table tbody tr:visible").nth(1).locator("td").last
+        assert cells.inner_text().split("\n") == [
+            '✓ tool find_book: ok → {"title":"Dune"} → A12',
+            '✓ tool copies_lent: ok → {"title":"Dune"} → 2',
+        ]
+
+
+@pytest.mark.behaviour("PAGE-1")
+def test_items_stand_under_each_other_however_they_ran(browser: Browser, tmp_path: Path) -> None:
+    run = crowded()
+    began = [visit.branch for visit in sorted(run.visits, key=lambda visit: visit.seq)[1:]]
+    assert began != [f"[{item}]" for item in range(40) for _ in range(2)]
+    with looking(browser, tmp_path, run, viewport={"width": 1400, "height": 4000}) as page:
+        names = page.locator(".row.visit .name").all_inner_texts()[1:]
+        assert names == [f"✓{name}[{item}]" for item in range(len(names) // 2) for name in ("wait", "tell")]
+        assert len(names) >= 60
+        press(page, "Home", "ArrowRight", "ArrowRight")
+        assert title(page) == "Step 3: wait"  # steps are told as they began
+        assert page.locator(".row.current .name").inner_text() == "✓wait[1]"
+
+
+@pytest.mark.behaviour("PAGE-2")
+def test_the_graph_can_be_enlarged(browser: Browser, tmp_path: Path) -> None:
+    def width(page: Page) -> float:
+        return float(page.evaluate("document.querySelector('#view > svg').getBoundingClientRect().width"))
+
+    with looking(browser, tmp_path, rich()) as page:
+        fitted = width(page)
+        press(page, "+")
+        assert width(page) == pytest.approx(1.25 * fitted, abs=0.1)
+        page.get_by_role("button", name="Smaller").click()
+        assert width(page) == pytest.approx(fitted, abs=0.1)
+        press(page, "+", "+", "0")
+        assert width(page) == pytest.approx(fitted, abs=0.1)

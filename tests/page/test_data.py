@@ -26,11 +26,13 @@ from tests.page.runs import (
 
 from flowcore import Budget
 from flowcore.errors import RenderError
-from flowcore.recording import Change, Recording, dump_runs, load_runs
+from flowcore.recording import Change, Fault, ModelCall, Recording, ToolCallData, dump_runs, load_runs
 from flowcore.render import Mark, draw, run_marks, run_page
 from flowcore.render.colours import DARK, LIGHT, Palette
+from flowcore.render.packing import packed_script, packed_style
 from flowcore.render.page import head_json, picture, visit_json
 from flowcore.render.page.comparing import compare_runs
+from flowcore.render.page.entries import entries
 from flowcore.render.page.header import chips, outcome, seconds_words
 from flowcore.render.page.table import MOST_ROWS, table_rows
 
@@ -260,10 +262,67 @@ def test_every_colour_can_be_read_on_what_it_stands_on(palette: Palette) -> None
 
 
 def test_the_page_itself_is_small() -> None:
-    folder = files("flowcore.render.page")
-    parts = [file for file in folder.iterdir() if file.name.endswith(".js")]
-    parts += [folder / "page.css", folder / "page.html.j2"]
-    texts = [file.read_bytes() for file in parts]
-    assert len(texts) == 7
-    assert sum(map(len, texts)) < 60_000
-    assert len(gzip.compress(b"".join(texts))) < 20_000
+    found = re.search(r"<style>(.*?)</style>.*<script type=\"module\">(.*?)</script>", run_page(rich()), re.S)
+    assert found is not None
+    style, script = (part.encode() for part in found.groups())
+    assert len(style) + len(script) < 40_000
+    assert len(gzip.compress(style + script)) < 14_000
+
+
+def test_a_page_carries_its_sources_but_for_space_and_comments() -> None:
+    assert packed_script("// A comment.\n\n  let a = 1; // kept\n    go(a);\n") == "let a = 1; // kept\ngo(a);"
+    assert packed_style("/* Tones. */\n.a {\n  color: red;\n  &:is(.b, .c) > i { top: 0; }\n}\n") == (
+        ".a{color:red;&:is(.b,.c)>i{top:0;}}"
+    )
+    for file in files("flowcore.render.page").iterdir():
+        if not file.name.endswith((".js", ".css")):
+            continue
+        text = file.read_text("utf-8")
+        packed = packed_script(text) if file.name.endswith(".js") else packed_style(text)
+        lines = [line for line in text.splitlines() if not line.strip().startswith(("//", "/*"))]
+        assert "".join(packed.split()) == "".join("".join(lines).split())
+
+
+def test_what_happened_in_a_visit_has_one_form() -> None:
+    fault = Fault(type="Busy", message="later")
+    run = looped(1)
+    visit = run.visits[0].model_copy(
+        update={
+            "retried": ((0.1, fault),),
+            "calls": (
+                ModelCall(model="m", why="retry", started=0.4, ended=0.5, tokens=1200, cost=0.01, estimated=True),
+                ModelCall(model="m", started=0.3),
+            ),
+            "tools": (
+                ToolCallData(
+                    id="1",
+                    tool="look",
+                    arguments="{}",
+                    status="ok",
+                    text="A12",
+                    proposed=0.2,
+                    started=0.6,
+                    ended=0.7,
+                ),
+                ToolCallData(
+                    id="2",
+                    tool="pay",
+                    arguments="{}",
+                    status="denied",
+                    text="no",
+                    proposed=0.2,
+                    ended=0.2,
+                    answer="deny",
+                    by="ann",
+                ),
+            ),
+            "started": 0.0,
+        }
+    )
+    assert [tuple(entry) for entry in entries(visit)] == [
+        ("↻", "attempt", "1 failed", 0.0, 0.1, "", (), fault),
+        ("✕", "tool", "pay", 0.2, 0.2, "denied, deny by ann", ("{}", "no"), None),
+        ("●", "model", "m", 0.3, None, "", (), None),
+        ("✓", "model", "m", 0.4, 0.5, "retry, about 1,200 tokens, cost 0.01", (), None),
+        ("✓", "tool", "look", 0.6, 0.7, "ok", ("{}", "A12"), None),
+    ]

@@ -9,28 +9,43 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 from tests.page.looking import faults, looking, painted, place, press
-from tests.page.runs import EVIL, hostile, rich
+from tests.page.runs import EVIL, hostile, rich, tooled
 
 from flowcore.render import run_page
 
 
 @pytest.mark.behaviour("PAGE-6")
-@pytest.mark.parametrize("link", ["", "#view=table", "#cmp=1&theme=dark"])
 @pytest.mark.parametrize("scripted", [True, False])
-def test_texts_of_a_run_are_texts_and_nothing_else(
-    browser: Browser, tmp_path: Path, link: str, scripted: bool
-) -> None:
-    with looking(browser, tmp_path, hostile(), hostile(), link, java_script_enabled=scripted) as page:
-        assert page.locator("img, iframe, object, embed, [onerror], [onload], [onclick]").count() == 0
-        assert page.locator("script").count() == 2
+def test_texts_of_a_run_are_texts_and_nothing_else(browser: Browser, tmp_path: Path, scripted: bool) -> None:
+    with looking(browser, tmp_path, hostile(), hostile(), java_script_enabled=scripted) as page:
+        for keys in (("Home", "ArrowRight"), ("t",), ("c", "d"), ("t", "e")) if scripted else ((),):
+            if scripted:
+                press(page, *keys)
+            assert page.locator("img, iframe, object, embed, [onerror], [onload], [onclick]").count() == 0
+            assert page.locator("script").count() == 2
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         if scripted:
-            press(page, "Home", "ArrowRight", "ArrowRight", "t", "t", "e", "?")
             assert "<img src=x onerror" in page.locator("#route").inner_text()
-            press(page, "Escape")
             page.locator(".more").first.click()
             painted(page)
-            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
             assert faults(page) == []
+
+
+@pytest.mark.behaviour("PAGE-6")
+def test_what_tools_were_given_and_answered_is_text(browser: Browser, tmp_path: Path) -> None:
+    run = tooled()
+    evil = {"tool": EVIL, "arguments": EVIL, "text": EVIL * 40, "answer": EVIL, "by": EVIL, "status": "ok"}
+    visits = [
+        visit.model_copy(update={"tools": tuple(call.model_copy(update=evil) for call in visit.tools)})
+        for visit in run.visits
+    ]
+    with looking(browser, tmp_path, run.model_copy(update={"visits": tuple(visits)}), link="#step=2") as page:
+        first = page.locator("#calls li").first
+        assert first.locator("b").text_content() == f"tool {EVIL}"
+        assert first.locator(".value").first.text_content() == EVIL
+        press(page, "t")
+        assert page.locator("img, iframe, [onerror]").count() == 0
+        assert page.locator("script").count() == 2
 
 
 @pytest.mark.behaviour("PAGE-6")

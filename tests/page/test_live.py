@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, expect
 from tests.page.looking import painted, place, press
 from tests.page.runs import rich
 
-from flowcore.recording import Recording, VisitData
+from flowcore.recording import Recording, Spent, VisitData
 from flowcore.render import run_page
 from flowcore.render.page import head_json, visit_json
 
@@ -33,6 +33,7 @@ def under_way(visit: VisitData) -> VisitData:
         "ended": None,
         "changes": (),
         "failure": None,
+        "spent": Spent(),
     }
     return visit.model_copy(update=nothing)
 
@@ -86,8 +87,10 @@ def test_a_live_page_follows_until_its_reader_looks_elsewhere(browser: Browser) 
         expect(page.locator(".outcome")).to_have_text("running")
         assert place(page) == "step 3 of 3"
         assert page.locator("#graph .node.running").get_attribute("data-path") == "plan"
+        assert page.locator("#left").inner_text() == "3 of 3"
         news.put(event("visit", visit_json(run.visits[2])) + event("visit", visit_json(under_way(run.visits[3]))))
         expect(page.locator("#place")).to_have_text("step 4 of 4")
+        expect(page.locator("#left")).to_have_text("2 of 3")  # the visit under way has not told yet
         press(page, "Home")
         expect(page.locator("#follow")).to_have_attribute("aria-pressed", "false")
         for visit in run.visits[3:]:

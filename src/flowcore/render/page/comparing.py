@@ -46,7 +46,7 @@ class Comparison:
     def data(self) -> dict[str, Any]:
         """Return it as a page reads it."""
         return {
-            "name": self.name,
+            "heading": f"{self.words}. Thin bars are {self.name}.",
             "times": [0 if beside is None else beside.data() for beside in self.times],
             "edges": list(self.edges),
             "apart": self.apart,

@@ -179,7 +179,9 @@ def _visit(visit: VisitData, name: Text, value: Text) -> list[Any]:
         "spent": [getattr(spent, dimension) for dimension in DIMENSIONS],
         "branch": name(visit.branch),
         "dropped": int(visit.dropped),
-        "finish": name(visit.finish.replace("_", " ")),
+        "finish": name(
+            f"The finish path began here, since {visit.finish.replace('_', ' ')} ran out." if visit.finish else ""
+        ),
         "why": [[name(key), value(shown)] for key, shown in (visit.why or {}).items()],
         "changes": [_line(change_line(change), name, value) for change in visit.changes],
         "entries": [_entry(entry, name, value) for entry in entries(visit)],

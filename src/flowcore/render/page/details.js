@@ -30,9 +30,9 @@ function routeOf(visit, place) {
   const made = [h("h3", visit.failure ? "Error and route" : "Why this route"), h("p.to", visit.target ? ["to ", said(visit.target)] : end)];
   if (way?.[4]) made.push(soft(way[4], way[2] && ": ", said(way[2])));
   else made.push(soft(visit.dropped && visit.kind === "unfinished" ? "no longer needed" : because));
-  if (visit.finish) made.push(h("p", `The finish path began here, since ${visit.finish} ran out.`));
+  if (visit.finish) made.push(h("p", visit.finish));
   if (visit.why.length) made.push(h("dl.why", visit.why.flatMap(([name, shown]) => [h("dt", said(text(name))), h("dd", value(text(shown)))])));
-  if (visit.failure) made.push(fault(visit.failure), visit.attempts > 1 && soft(`after ${visit.attempts} attempts`));
+  if (visit.failure) made.push(fault(visit.failure));
   const others = goesOn(visit) ? [] : waysOf(visit).filter((other) => other !== way && other[3]);
   if (others.length) made.push(h("h3", "Not taken"), h("ul.others", others.map(([, kind, words, target]) => h(`li.${kind}`, said(words) || "without an error", " → ", said(target)))));
   const last = visits.findLastIndex(({ depth }) => !depth);
@@ -78,16 +78,17 @@ function paintTable(step, most = TABLE_ROWS) {
 const brief = (words) => (words.length > BRIEF ? `${words.slice(0, BRIEF)}…` : words);
 
 function tableRow(visit, place) {
+  const { depth, tag, name, outcome, sign, round, started, ended, label, failure } = visit;
   const fails = (failure) => failure && joined(": ", failure.map(text));
   const why = visit.why.map(([name, shown]) => `${text(name)} = ${text(shown)}`).join(", ");
   const changes = visit.changes.map(([sign, name, joint, now]) => `${sign} ${text(name)} ${joint} ${text(now)}`);
-  const calls = visit.entries.map(([sign, what, name, , , words, texts, failure]) =>
-    joined(": ", `${sign} ${what} ${text(name)}`, joined(" → ", text(words), texts.map(text), fails(failure))));
+  const calls = visit.entries.map(([sign, what, name, , , words, texts, fault]) =>
+    joined(": ", `${sign} ${what} ${text(name)}`, joined(" → ", text(words), texts.map(text), fails(fault))));
   const lines = (all) => all.length > 0 && h("ul", all.slice(0, 12).map((words) => h("li", said(brief(words)))));
-  const cells = [said(brief(joined(": ", visit.outcome, fails(visit.failure)))), time(visit.started), took(visit.started, visit.ended),
-    said(visit.target) || (visit.kind === "complete" && "the end"), said(brief(joined(": ", visit.label, why))), lines(changes), lines(calls)];
-  const [outcome, ...rest] = cells.map((cell) => h("td", cell));
-  outcome.prepend(h("i", `${visit.sign} `));
-  return h(`tr.${visit.tone}`, h("td", h("button.go", { "data-place": place, "aria-label": `go to step ${place + 1}` }, `${place + 1}`)), h("td", visit.round && `${visit.round}`),
-    h("th", { scope: "row", title: visit.path }, h("span", { style: { paddingLeft: `${visit.depth * 12}px` } }, said(joined(" ", visit.tag, visit.name)))), outcome, rest);
+  const cells = [said(brief(joined(": ", outcome, fails(failure)))), time(started), took(started, ended),
+    said(visit.target) || (visit.kind === "complete" && "the end"), said(brief(joined(": ", label, why))), lines(changes), lines(calls)];
+  const [end, ...rest] = cells.map((cell) => h("td", cell));
+  end.prepend(h("i", `${sign} `));
+  return h(`tr.${visit.tone}`, h("td", h("button.go", { "data-place": place, "aria-label": `go to step ${place + 1}` }, `${place + 1}`)), h("td", round && `${round}`),
+    h("th", { scope: "row", title: visit.path }, h("span", { style: { paddingLeft: `${depth * 12}px` } }, said(joined(" ", tag, name)))), end, rest);
 }

@@ -106,7 +106,7 @@ def _limited(run: Recording, spent: Spent) -> Iterator[tuple[str, int, float, fl
     """Yield what is limited: its name, its place among what was spent, the limit, the share that was used up."""
     for name, limit in _limits(run).items():
         if limit > 0:
-            yield name.replace("_", " "), DIMENSIONS.index(name), limit, getattr(spent, name) / limit
+            yield name.replace("_", " ").capitalize(), DIMENSIONS.index(name), limit, getattr(spent, name) / limit
 
 
 def _limits(run: Recording) -> dict[str, float]:

@@ -53,6 +53,7 @@ function settle() {
     visit.last = place;
     const around = visits[above(visit)];
     const branch = visit.branch[0] === "[" ? +visit.branch.slice(1, -1) : ranks.get(`${around?.declared}/${visit.branch}`) ?? 0;
+    visit.beside = visit.branch || around?.beside;
     visit.order = [...(around?.order ?? []), branch, visit.seq];
   });
   for (let place = visits.length - 1; place >= 0; place--) {
@@ -68,11 +69,14 @@ function byOrder(one, other) {
   return at < 0 ? -1 : at < other.order.length ? one.order[at] - other.order[at] : 1;
 }
 
+/** Groups of visits, each from a round to the next one. What runs side by side stays together, whatever rounds it starts. */
 function grouped() {
   const groups = [];
   visits.forEach((visit, place) => {
-    if (!groups.length || visit.round > groups.at(-1).round) groups.push({ round: visit.round, from: place, started: Infinity, ended: 0, places: [] });
+    const { round, beside } = visit;
+    if (!groups.length || (!beside && round > groups.at(-1).until)) groups.push({ round, from: place, started: Infinity, ended: 0, until: 0, places: [] });
     const group = groups.at(-1);
+    group.until = Math.max(group.until, round);
     group.to = place;
     group.places.push(place);
     if (visit.last > place) return;
@@ -86,6 +90,8 @@ function grouped() {
   return groups;
 }
 
+const roundsFrom = (first, last) => (first === last ? `Round ${number(last)}` : `Rounds ${number(first)} to ${number(last)}`);
+
 /** The rows of the timeline: heads of rounds, visits, and folds of rounds that went the same way. */
 function rowsOf(groups, unfolded) {
   const rows = [], plain = groups.length === 1 && !groups[0].round;
@@ -94,15 +100,15 @@ function rowsOf(groups, unfolded) {
     while (groups[same + 1]?.path === groups[at].path) same++;
     const folds = same - at >= FEWEST_FOLDED, open = folds && unfolded.has(groups[at + 1].round) ? same : at;
     for (let shown = at; shown <= open; shown++) {
-      const { round, from, started, ended, places } = groups[shown];
-      const words = round ? `Round ${number(round)}` : "Before round 1";
+      const { round, until, from, started, ended, places } = groups[shown];
+      const words = until ? roundsFrom(round, until) : "Before round 1";
       if (!plain) rows.push({ words, from, to: -1, started, ended, close: shown === at + 1 && round });
       rows.push(...places.map((place) => ({ place })));
     }
     if (!folds) continue;
     if (open === at) {
       const { round, from, started } = groups[at + 1], until = groups[same];
-      const words = `Rounds ${number(round)} to ${number(until.round)}: same path, ${number(same - at)}×`;
+      const words = `${roundsFrom(round, until.round)}: same path, ${number(same - at)}×`;
       rows.push({ words, from, to: until.to, started, ended: until.ended, fold: round });
     }
     at = same;

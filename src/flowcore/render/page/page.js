@@ -30,14 +30,14 @@ const soon = () => (due ||= requestAnimationFrame(paint));
 
 /** What the buttons say, and the link to all this. */
 function dress() {
-  const { step, table, comparing, theme, follow } = view, words = comparing && theirs.words;
+  const { step, table, comparing, theme, follow } = view;
   root.dataset.theme = theme;
   root.classList.toggle("comparing", comparing);
   if (table !== root.classList.contains("tabled")) root.classList.toggle("tabled", table), fit();
   for (const [id, pressed] of Object.entries({ compare: comparing, tabled: table, follow })) get(id)?.setAttribute("aria-pressed", pressed);
   fill("replay", playing ? "Pause" : "Replay");
   fill("theme", isDark() ? "Light" : "Dark");
-  fill("differs", words ? said(`${words}. Thin bars are ${theirs.name}.`) : `${number(visits.length)} steps; marks in bars are calls of models and tools`);
+  fill("differs", comparing ? said(theirs.heading) : `${number(visits.length)} steps; marks are calls of models and tools`);
   const link = new URLSearchParams({ ...(!follow && { step: step + 1 }), ...(comparing && { cmp: 1 }), ...(theme !== "auto" && { theme }), ...(table && { view: "table" }) });
   if (`#${link}` === location.hash) return;
   try { history.replaceState(null, "", `#${link}`); } catch { /* a frame without an address of its own */ }

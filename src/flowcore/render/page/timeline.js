@@ -52,14 +52,14 @@ function showRow(step) {
 const stateAt = (place, step, current) => (current ? ".current" : "") + (place > step ? ".ahead" : "");
 
 function paintVisit(place, step, comparing) {
-  const visit = visits[place], current = place === step, pair = comparing && page.other.times[place];
+  const visit = visits[place], { path, depth, name, tag, sign, outcome, dropped, started, ended } = visit;
+  const current = place === step, pair = comparing && page.other.times[place];
   return h(`button.row.visit.${visit.tone}${stateAt(place, step, current)}`,
-    { tabindex: -1, "data-place": place, title: visit.path, "aria-current": current && "step" },
-    h("span.name", { style: { paddingLeft: `${10 + 14 * Math.min(visit.depth, 8)}px` } },
-      h("i", { role: "img", "aria-label": visit.outcome }, visit.sign), said(visit.name),
-      visit.tag && h("small", said(visit.tag)), visit.dropped && h("small", "dropped")),
+    { tabindex: -1, "data-place": place, title: path, "aria-current": current && "step" },
+    h("span.name", { style: { paddingLeft: `${10 + 14 * Math.min(depth, 8)}px` } },
+      h("i", { role: "img", "aria-label": outcome }, sign), said(name), tag && h("small", said(tag)), dropped && h("small", "dropped")),
     h("span.bars", bar(visit), pair && span("theirs", pair[0], pair[1])),
-    h("span.took", comparing && h("small", pair ? pair[2] : "new"), ` ${took(visit.started, visit.ended)}`));
+    h("span.took", comparing && h("small", pair ? pair[2] : "new"), ` ${took(started, ended)}`));
 }
 
 /** The bar of a visit, and within it a mark for each attempt that failed and each call of a model or a tool. */
@@ -111,7 +111,7 @@ function layBudget([name, place, limit] = []) {
 function paintBudget([name, , limit] = [], step) {
   if (!name) return;
   const now = cursor(step), left = limit - run.used.findLast(([at]) => at <= now)[1];
-  const show = (value) => (name === "seconds" ? time(value * 1e6) : number(value));
+  const show = (value) => (name === "Seconds" ? time(value * 1e6) : number(value));
   fill("left", left < 0 ? `${show(-left)} over` : `${show(left)} of ${show(limit)}`);
   get("left").classList.toggle("error", left < 0);
 }
