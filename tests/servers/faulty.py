@@ -64,6 +64,10 @@ class FaultyServer:
         return f"http://127.0.0.1:{self.port}/v1"
 
     def close(self) -> None:
+        with suppress(
+            OSError
+        ):  # wakes the thread that accepts, which would else go on at whatever has this number next
+            self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
 
     def wait_for(self, *, requests: int = 0, open: int | None = None) -> None:

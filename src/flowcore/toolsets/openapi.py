@@ -105,7 +105,10 @@ class OpenAPIToolset:
             return
         import httpx  # noqa: PLC0415 - loaded with the first API
 
-        async with httpx.AsyncClient(timeout=httpx.Timeout(None, connect=_CONNECT)) as client:
+        limits = httpx.Limits(
+            max_keepalive_connections=0
+        )  # a kept one that the server left makes an outcome unknown
+        async with httpx.AsyncClient(timeout=httpx.Timeout(None, connect=_CONNECT), limits=limits) as client:
             yield self._tools(client)
 
     def __repr__(self) -> str:

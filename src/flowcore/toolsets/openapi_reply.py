@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import anyio
 
 from ..errors import OutcomeUnknown, SignInNeeded, ToolError
 from ..messages import Attachment
@@ -20,6 +23,7 @@ _LARGEST = 10_000_000
 """Bytes of a body that are read."""
 _LONGEST = 4_000
 """Characters that are told of the body of a refusal."""
+_CLOSE_SECONDS = 2.0
 _GATEWAYS = frozenset((502, 504))
 """Statuses of a go-between that has lost the server: nobody knows how far it got."""
 _SEEN = ("image/", "audio/")
@@ -36,12 +40,22 @@ class HTTPReply:
 
 async def read_reply(response: httpx.Response) -> tuple[bytes, bool]:
     """Return the body, and whether it was too large to be read to its end."""
+    parts = response.aiter_bytes()
     data = bytearray()
-    async for piece in response.aiter_bytes():
-        data += piece
-        if len(data) > _LARGEST:
-            return bytes(data[:_LARGEST]), True
-    return bytes(data), False
+    try:
+        while len(data) <= _LARGEST:
+            try:
+                data += await anext(parts)
+            except StopAsyncIteration:
+                return bytes(data), False
+        return bytes(data[:_LARGEST]), True
+    finally:
+        with anyio.move_on_after(_CLOSE_SECONDS, shield=True):
+            await response.aclose()
+            # The generators of the transport are brought to their end: trio warns of those left to the collector.
+            with suppress(Exception):
+                while True:
+                    await anext(parts)
 
 
 def output_of(

@@ -86,7 +86,7 @@ class QueryResult:
 
 
 class Database:
-    """A database, and what may be done with it. A method works in the thread that calls it, until `stop` is set."""
+    """A database, and what may be done with it: each in the thread that calls, until `stop` is set."""
 
     def __init__(
         self,
