@@ -237,6 +237,20 @@ def test_paths_start_in_the_current_folder_at_a_ref_too(
     assert call("diff", "HEAD:../flows.py", "v1.0:flows.py").out == CHANGE.format(20, 10)
 
 
+@pytest.mark.parametrize("name", ["flows.py", "flow.json"])
+def test_at_a_ref_nothing_of_today_can_be_named(call: Call, repository: Path, name: str) -> None:
+    call("render", "flows.py", "-o", "flow.json")
+    (repository / name.replace("flow", "link")).symlink_to(repository / name)
+    git(repository, "add", ".")
+    git(repository, "commit", "-m", "linked")
+    for place in (f"{repository}/{name}", f"{'../' * 20}{repository}/{name}", name.replace("flow", "link")):
+        called = call("diff", f"HEAD:{place}", name)
+        assert (called.code, called.out) == (2, "")
+        assert called.err == (
+            f"flowcore: HEAD:{place}: {place} leads out of what HEAD holds; start it in the current folder\n"
+        )
+
+
 def test_a_flow_as_json_can_be_named_at_a_ref(call: Call, repository: Path) -> None:
     call("render", "flows.py", "-o", "flow.json")
     git(repository, "add", "flow.json")

@@ -47,12 +47,20 @@ def _in_file(name: str, place: str) -> Side:
 
 def _at_ref(ref: str, rest: str, text: str) -> Side:
     with checked_out(ref, text) as place:
+        _check_inside(place, rest, ref, text)
         if is_trace_file(rest):
             try:
                 return _in_file(str(place.here / rest), text)
             except (TargetError, RecordingError) as error:
                 raise type(error)(str(error).replace(f"{place.here}{os.sep}", f"{ref}:")) from error
         return flow_from(_folder_of(rest, place, ref, text), rest, f"{ref}:")
+
+
+def _check_inside(place: Place, rest: str, ref: str, text: str) -> None:
+    """Raise `TargetError` for a path that leads to what is there today: it would be taken for what was there."""
+    name = rest.partition("#" if is_trace_file(rest) else ":")[0]
+    if not Path(os.path.realpath(place.here / name)).is_relative_to(os.path.realpath(place.root)):
+        raise TargetError(f"{text}: {name} leads out of what {ref} holds; start it in the current folder")
 
 
 def _folder_of(rest: str, place: Place, ref: str, text: str) -> Path:
