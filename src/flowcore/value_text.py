@@ -50,7 +50,7 @@ class ValuePrinter:
 
     def failure(self, failure: Failure) -> str:
         """Return a failure as one line."""
-        message = self._shortened(escaped(self._stable(_BREAKS.sub(" ", failure.message))))
+        message = self.shortened(escaped(self._stable(_BREAKS.sub(" ", failure.message))))
         return f"{failure.type}: {message}" if message else failure.type
 
     def text(self, value: Any, place: str = "") -> str:
@@ -64,9 +64,9 @@ class ValuePrinter:
 
     def _shown(self, value: Any, place: str) -> str:
         if value is None or type(value) is int:
-            return self._shortened(repr(value))
+            return self.shortened(repr(value))
         if isinstance(value, str):
-            return self._shortened(_quoted(self._stable(value)))
+            return self.shortened(_quoted(self._stable(value)))
         if isinstance(value, enum.Enum):
             return f"{type(value).__name__}.{value.name}"
         if isinstance(value, float):
@@ -102,7 +102,7 @@ class ValuePrinter:
         if isinstance(value, list | tuple):
             inner = ", ".join(self.text(item, place) for item in value)
             return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
-        return self._shortened(escaped(self._stable(_BREAKS.sub(" ", repr(value)))))
+        return self.shortened(escaped(self._stable(_BREAKS.sub(" ", repr(value)))))
 
     def _uuid(self, value: uuid.UUID) -> str:
         if not self._masked:
@@ -130,13 +130,21 @@ class ValuePrinter:
 
     def _stable(self, text: str) -> str:
         bare = _ADDRESS.sub("", text)
-        return bare.replace(f"{os.getcwd()}{os.sep}", "") if self._masked else bare
+        return bare.replace(_here(), "") if self._masked else bare
 
-    def _shortened(self, text: str) -> str:
+    def shortened(self, text: str) -> str:
+        """Return a text as it is, or, of a long one, the beginning with its length and a mark."""
         if len(text) <= self._longest:
             return text
         mark = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
         return f"{text[: self._longest]}... ({len(text)} characters, {mark})"
+
+
+def _here() -> str:
+    try:
+        return f"{os.getcwd()}{os.sep}"
+    except OSError:  # the current folder is gone, and nothing is named from it on
+        return "\0"  # stands in no path
 
 
 def _inside(place: str, name: object) -> str:

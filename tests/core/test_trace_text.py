@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
+from pathlib import Path
 from typing import Any, Literal
 
 import anyio
@@ -65,6 +66,15 @@ def test_a_value_that_cannot_be_shown_hides_nothing_else() -> None:
             raise RuntimeError("no")
 
     assert ValuePrinter().text([1, Shy(), Odd(1), Torn(), 10**5000]) == "[1, <Shy>, <Odd>, <Torn>, <int>]"
+
+
+def test_where_the_current_folder_is_gone_values_are_told_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert ValuePrinter().text([f"in {tmp_path}/a", 1]) == '["in a", 1]'
+    tmp_path.rmdir()
+    assert ValuePrinter().text(["https://a.b/c", 1]) == '["https://a.b/c", 1]'
 
 
 def test_of_an_object_the_fields_are_told_that_it_has() -> None:

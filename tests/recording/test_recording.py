@@ -261,6 +261,20 @@ async def test_a_file_that_was_changed_by_hand_is_one_clear_line(
     assert "\n" not in str(caught.value)
 
 
+async def test_of_a_failure_that_has_much_to_say_the_beginning_is_kept() -> None:
+    @node
+    async def dump(step: Step[Anything]) -> Complete[int]:
+        raise ValueError("x\n" * 1_000_000)
+
+    run = await recorded(Flow("dump", dump.using(retry=Retry(2))), Anything())
+    (visit,) = run.visits
+    for fault in (run.failure, visit.failure, *(fault for _, fault in visit.retried)):
+        assert fault is not None
+        assert fault.message.startswith("x\nx\n")
+        assert "... (2000000 characters, " in fault.message
+        assert len(fault.message) < 4_100
+
+
 async def test_a_value_that_cannot_be_looked_into_hides_no_change() -> None:
     class Torn(dict[str, int]):
         def get(self, *key: Any) -> Any:

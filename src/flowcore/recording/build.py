@@ -25,6 +25,7 @@ __all__ = ["Recorded", "recording_of"]
 
 _LONGEST = 4_000
 """Characters that are kept of a text in a value; of a longer one its length and a mark are told."""
+_PRINTER = ValuePrinter(masked=False, longest=_LONGEST)
 
 
 def recording_of(
@@ -194,8 +195,9 @@ def _walk(frame: Frame) -> Mapping[str, Any]:
 def _fault(failure: Failure | None) -> Fault | None:
     if failure is None:
         return None
-    names = ("path", "type", "code", "message", "attempts")
-    return Fault(**{name: getattr(failure, name) for name in names})
+    names = ("path", "type", "code", "attempts")
+    message = _PRINTER.shortened(failure.message)
+    return Fault(message=message, **{name: getattr(failure, name) for name in names})
 
 
 def _spent(usage: Usage) -> Spent:
