@@ -2,21 +2,32 @@
 
 flowcore run examples/package_support "How long do idle connections stay open in httpx?"
 flowcore run examples/package_support --questions questions.jsonl --out answers
+
+It quotes. With `--model NAME --base-url URL` a model writes the answers, from the same texts.
 """
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
+import os
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Annotated, Any
 
-from flowcore import App
+from pydantic import Field
+
+from flowcore import App, Budget
+from flowcore.models import ModelRunner
 from flowcore_presentation import Words, to_text
 
 from .flow import support_flow
+from .generator import Quoting
 from .library import Library, open_library
 from .state import Asked, Reply
+from .writer import written
 
-_WORDS = Words(answered="Quoted from the installed texts", fallback="No answer", blocked="Not answered")
+KEY = "PACKAGE_SUPPORT_API_KEY"
+_BUDGET = Budget(requests=8, seconds=600)
+_QUOTED = Words(answered="Quoted from the installed texts", fallback="No answer", blocked="Not answered")
 
 
 @cache
@@ -30,9 +41,9 @@ def asked(text: str) -> Asked:
     return Asked(question=text)
 
 
-def shown(reply: Reply) -> str:
+def shown(reply: Reply, words: Words = _QUOTED) -> str:
     """The answers as text, with numbered citations."""
-    return to_text(reply.result, questions=reply.questions, words=_WORDS)
+    return to_text(reply.result, questions=reply.questions, words=words)
 
 
 def line(id: str, reply: Reply) -> dict[str, Any]:
@@ -48,4 +59,40 @@ def line(id: str, reply: Reply) -> dict[str, Any]:
     return {"id": id, "answers": answers}
 
 
-app = App(flows=[support_flow(library)], state=asked, deps=library, present=shown, line=line)
+def explained(reply: Reply, words: Words) -> str:
+    """The answers as text, and why the model has not written all of them."""
+    reasons = dict.fromkeys(answer.reason for answer in reply.result.items if answer.status == "fallback")
+    return "\n".join([shown(reply, words), *(f"\nNot written by the model: {reason}." for reason in reasons)])
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What may be chosen on the command line."""
+
+    model: Annotated[str, Field(description="the model that writes the answers", min_length=1)]
+    base_url: Annotated[str, Field(description="where its OpenAI-compatible API is")] = "https://api.openai.com/v1"
+    evidence: Annotated[int, Field(description="characters of evidence for each question", ge=200)] = 6_000
+
+
+def with_model(options: Options) -> App[Asked, object, Reply]:
+    """The app with a model that writes the answers. Its API key is read from the environment, if there is one."""
+    runner = ModelRunner(options.model, base_url=options.base_url, api_key=os.environ.get(KEY) or None)
+    words = Words(
+        answered=f"Written by {options.model} from the installed texts",
+        fallback="From the installed texts, without the model",
+        blocked="Not answered",
+    )
+    flow = support_flow(library, written(Quoting(library), runner, options.evidence))
+    return App(
+        flows=[flow], state=asked, deps=library, budget=_BUDGET, present=partial(explained, words=words), line=line
+    )
+
+
+app = App(
+    flows=[support_flow(library)],
+    state=asked,
+    deps=library,
+    present=shown,
+    line=line,
+    options=with_model,
+)

@@ -17,16 +17,23 @@ from .state import Asked, Reply
 _EVIDENCE = 8
 
 
-def support_flow(opened: Opened) -> Flow[Asked, object, Reply]:
-    """Make the flow that answers from the library that `opened` returns."""
-    quoting = Quoting(opened)
-    answering = answer_flow(
+Answering = Flow[AnswerState, object, AnswerResult]
+
+
+def quoted(quoting: Quoting) -> Answering:
+    """Make the answering flow that quotes."""
+    return answer_flow(
         generate=quoting.generate,
         repair=quoting.repair,
         fallback=quoting.fall_back,
         checks=(*CHECKS, quoting.check),
         propagate=(PermissionError, KnowledgeError),
     )
+
+
+def support_flow(opened: Opened, answering: Answering | None = None) -> Flow[Asked, object, Reply]:
+    """Make the flow that answers from the library that `opened` returns: by quoting, if nothing else is given."""
+    answering = answering or quoted(Quoting(opened))
     read, look_up = _read_node(opened), _look_up_node(opened)
     answer = answering.as_node("answer", state=Asked, enter=_enter, leave=_leave)
     return Flow(
@@ -35,7 +42,7 @@ def support_flow(opened: Opened) -> Flow[Asked, object, Reply]:
         look_up.to(answer),
         answer.to(present),
         present,
-        description="Answers questions about the installed packages with sentences of their own texts.",
+        description="Answers questions about the installed packages from their own texts.",
     )
 
 
