@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import subprocess
 from pathlib import Path
 
@@ -53,7 +54,10 @@ async def test_servers_of_other_people_by_stdio(repository: Path, tmp_path: Path
 
 
 @pytest.mark.behaviour("TOOL-7")
-async def test_a_server_of_other_people_by_streamable_http(mcp_proxy: Served) -> None:
+async def test_a_server_of_other_people_by_streamable_http(
+    mcp_proxy: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
     toolset = MCPToolset("time", url=f"http://127.0.0.1:{mcp_proxy.port}/mcp", headers={"Authorization": TOKEN})
     async with bench(toolset) as at:
         assert sorted(at.tools) == ["convert_time", "get_current_time"]
@@ -63,7 +67,8 @@ async def test_a_server_of_other_people_by_streamable_http(mcp_proxy: Served) ->
         assert (status, "T21:00:00+09:00" in text) == ("ok", True)
         status, text = await at.said("get_current_time", timezone="Nowhere")
         assert (status, "No time zone found with key Nowhere" in text) == ("failed", True)
-    assert TOKEN not in mcp_proxy.log()
+    assert caplog.records != []
+    assert TOKEN not in f"{mcp_proxy.log()} {caplog.text}"
 
 
 # What mcp leaves to the collector of a stream that is cancelled, trio warns of.

@@ -15,6 +15,7 @@ from tests.toolsets.bench import bench
 
 from flowcore import ContractError
 from flowcore.errors import ToolError
+from flowcore.messages import ToolCall
 from flowcore.toolsets import HTTPReply, OpenAPIToolset
 
 KEY = "key-0123456789abcdef"
@@ -204,6 +205,28 @@ async def test_parameters_are_written_in_the_style_that_the_document_says(
             assert await at.said("x", p=value) == ("ok", "200 OK\nyes")
         assert not client.is_closed
     assert asked[0].url.query.decode() == query
+
+
+@pytest.mark.behaviour("S0-15")
+async def test_a_call_of_an_operation_that_is_not_there_or_not_allowed_reaches_nothing() -> None:
+    asked: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return httpx.Response(200)
+
+    document = spec()
+    document["paths"]["/y"] = {"post": {"operationId": "y"}}
+    async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as client:
+        async with bench(OpenAPIToolset("api", document, client=client, operations=["x"])) as at:
+            for name in ("y", "z", "x/../y", "post /y"):
+                assert (await at.said(name))[0] == "unknown_tool"
+            calls = [ToolCall("1", "x", "{}")]
+            (denied,) = await at.executor.run(calls, allowed=[])
+            assert denied.status == "denied"
+            assert asked == []
+            assert (await at.said("x"))[0] == "ok"
+    assert [request.url.path for request in asked] == ["/x"]
 
 
 async def test_schemas_of_openapi_3_0_become_json_schema() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from threading import Event
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import anyio
@@ -17,6 +16,7 @@ from ..tools import Tool, ToolOutput, tool
 from ..tools.result import result_text
 from .extras import must_be_there
 from .naming import checked_settings, tool_name
+from .stopping import Stop
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -139,9 +139,9 @@ def _output(value: Any) -> ToolOutput:
     return ToolOutput(result_text(value), value)
 
 
-async def _stoppable(places: anyio.Semaphore, work: Callable[[Event], ResultT]) -> ResultT:
+async def _stoppable(places: anyio.Semaphore, work: Callable[[Stop], ResultT]) -> ResultT:
     """Run work in a thread; cancelled, it tells the work to stop, and waits until it has."""
-    stop = Event()
+    stop = Stop()
 
     async def watch() -> None:
         try:

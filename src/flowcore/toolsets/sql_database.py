@@ -8,7 +8,6 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Event
 from typing import Any
 from urllib.parse import quote
 
@@ -20,6 +19,7 @@ from ..models.secrets import Secrets
 from ..types import is_a
 from ..value_text import escaped
 from .sqlite_guard import guarded
+from .stopping import Stop
 
 __all__ = ["ColumnInfo", "Database", "ForeignKey", "QueryResult", "TableInfo", "TableName"]
 
@@ -125,12 +125,12 @@ class Database:
         if self._is_own:
             self._engine.dispose()
 
-    def probe(self, stop: Event) -> None:
+    def probe(self, stop: Stop) -> None:
         """Return if the database can be reached. Raises `ToolError` otherwise."""
         with self._connected(stop) as connection:
             inspect(connection).get_table_names(schema=self._schema)
 
-    def tables(self, stop: Event) -> tuple[TableName, ...]:
+    def tables(self, stop: Stop) -> tuple[TableName, ...]:
         """Return the tables and views."""
         with self._connected(stop) as connection:
             found = inspect(connection)
@@ -138,7 +138,7 @@ class Database:
             views = [TableName(name, "view") for name in sorted(found.get_view_names(schema=self._schema))]
             return (*tables, *views)
 
-    def describe(self, table: str, stop: Event) -> TableInfo:
+    def describe(self, table: str, stop: Stop) -> TableInfo:
         """Return what is known of a table. Raises `ToolError` if there is none of that name."""
         names = [each.name for each in self.tables(stop)]
         if table not in names:
@@ -159,7 +159,7 @@ class Database:
             )
         return TableInfo(table, columns, foreign)
 
-    def query(self, sql: str, parameters: Mapping[str, Any], stop: Event) -> QueryResult:
+    def query(self, sql: str, parameters: Mapping[str, Any], stop: Stop) -> QueryResult:
         """Return the rows of a statement that reads. Raises `ToolError` for any other one."""
         self._must_be_one(sql, reads=True)
         with self._connected(stop) as connection:
@@ -171,7 +171,7 @@ class Database:
             raise ToolError("it is no query: it has no columns")
         return result
 
-    def execute(self, sql: str, parameters: Mapping[str, Any], stop: Event) -> QueryResult:
+    def execute(self, sql: str, parameters: Mapping[str, Any], stop: Stop) -> QueryResult:
         """Return what a statement that changes the database changed, or its rows."""
         self._must_be_one(sql, reads=False)
         with self._connected(stop) as connection:
@@ -191,7 +191,7 @@ class Database:
             raise ToolError("it may only read: begin with SELECT or WITH, and no comment")
 
     @contextmanager
-    def _connected(self, stop: Event) -> Generator[Connection]:
+    def _connected(self, stop: Stop) -> Generator[Connection]:
         """Give a connection whose transaction is rolled back in the end, and whose faults are told in words."""
         try:
             with self._engine.connect() as connection:
@@ -209,17 +209,19 @@ class Database:
             raise ToolError(self._words(error)) from None
 
     @contextmanager
-    def _held(self, connection: Connection, stop: Event, *, writes: bool) -> Generator[None]:
+    def _held(self, connection: Connection, stop: Stop, *, writes: bool) -> Generator[None]:
         driver: Any = connection.connection.driver_connection
         if isinstance(driver, sqlite3.Connection):
             with guarded(driver, stop, writes=writes):
                 yield
-        else:
-            yield
+        else:  # psycopg and its like can end what they run; another database goes on to the end of it
+            with stop.doing(getattr(driver, "cancel", None)):
+                yield
 
     def _result(self, connection: Connection, sql: str, parameters: Mapping[str, Any]) -> QueryResult:
         given = dict(parameters)
-        found = connection.execute(text(sql), given) if given else connection.exec_driver_sql(sql)
+        is_plain = self.dialect == "sqlite" and not given  # other drivers read % even where there are no values
+        found = connection.exec_driver_sql(sql) if is_plain else connection.execute(text(sql), given)
         if not found.returns_rows:
             return QueryResult((), (), changed=found.rowcount if found.rowcount >= 0 else None)
         left = self._characters

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Generator
 from contextlib import contextmanager
-from threading import Event
+
+from .stopping import Stop
 
 __all__ = ["guarded"]
 
@@ -21,7 +22,7 @@ _FUNCTIONS = frozenset(("load_extension", "fts3_tokenizer", "readfile", "writefi
 
 
 @contextmanager
-def guarded(connection: sqlite3.Connection, stop: Event, *, writes: bool) -> Generator[None]:
+def guarded(connection: sqlite3.Connection, stop: Stop, *, writes: bool) -> Generator[None]:
     """Hold a connection to reading, or to changes inside its own database; stop what it does when told so."""
 
     def judge(action: int, first: str | None, second: str | None, *_: str | None) -> int:
