@@ -150,7 +150,7 @@ class Run(Generic[ResultT]):
         return self._host.inside.board.pending
 
     async def answer(self, request_id: str | None, value: bool | Approval, *, by: str = "user") -> None:
-        """Answer a request, once: a tool may run, or not. An `Approval` has a reason beside it.
+        """Answer a request, once, from any thread: a tool may run, or not. An `Approval` has a reason beside it.
 
         None stands for the only request that waits. Raises `ContractError` for a request that does not wait any
         more, or never did, and where several wait and none is named.

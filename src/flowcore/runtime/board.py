@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 
 import anyio
@@ -25,66 +26,85 @@ class _Entry:
 
 
 class Board:
-    """Where requests are pinned until somebody answers, or their time is over."""
+    """Where requests are pinned until somebody answers, from whatever thread, or their time is over."""
 
-    __slots__ = ("_clock", "_closed", "_entries", "_loop")
+    __slots__ = ("_clock", "_closed", "_entries", "_lock", "_loop", "_thread")
 
     def __init__(self, clock: Clock, loop: Loop) -> None:
         self._clock = clock
         self._loop = loop
         self._entries: dict[str, _Entry] = {}
         self._closed: dict[str, str] = {}
+        self._lock = threading.Lock()
+        self._thread = threading.get_ident()
 
     @property
     def pending(self) -> tuple[OpenRequest, ...]:
         """The requests without an answer, in the order in which they were opened."""
-        return tuple(entry.request for entry in self._entries.values())
+        with self._lock:
+            return tuple(entry.request for entry in self._entries.values())
 
     async def wait(self, request: OpenRequest, closed: Callable[[str, str], None]) -> Answer:
         """Return the answer, or that there was none in time; `closed` is told which, and by whom."""
-        entry = self._entries[request.id] = _Entry(request)
+        entry = _Entry(request)
+        with self._lock:
+            self._entries[request.id] = entry
         seconds = (request.expires - request.opened).total_seconds()
         timer = self._clock.later(seconds, lambda: self._expire(entry), self._loop)
         try:
             await entry.answered.wait()
         finally:
             timer.cancel()
-            if self._entries.pop(request.id, None) is not None:
-                self._closed[request.id] = "was withdrawn"
+            if self._close(entry, "was withdrawn", entry.answer):
                 closed("withdrawn", "")
-        answer = entry.answer
-        closed("expired" if answer.expired else "approved" if answer.approval.approved else "denied", answer.by)
-        return answer
+            else:  # it was answered, even if the wait was cut off before it went on
+                closed(_word(entry.answer), entry.answer.by)
+        return entry.answer
 
     def answer(self, request_id: str | None, value: object, by: str) -> None:
         """Answer a request: the one with this id, or with None the only one. Raises `ContractError`."""
+        by = str(by).encode("utf-8", "backslashreplace").decode("utf-8")
         entry = self._found(request_id)
         approval = Approval(value) if isinstance(value, bool) else value
-        if not isinstance(approval, Approval):
+        if not isinstance(approval, Approval) or not isinstance(approval.approved, bool):
             raise ContractError(
                 f"request {entry.request.id!r} is answered by True, False or Approval, not {value!r}"
             )
-        self._close(entry, f"was answered by {by!r}", Answer(approval, by))
+        if not self._close(entry, f"was answered by {by!r}", Answer(approval, by)):
+            self._found(entry.request.id)  # somebody else was faster: says who
 
     def _found(self, request_id: str | None) -> _Entry:
+        with self._lock:
+            waiting = list(self._entries.values())
+            entry = None if request_id is None else self._entries.get(request_id)
+            how = self._closed.get(request_id or "", "is none of this run")
         if request_id is None:
-            if len(self._entries) == 1:
-                return next(iter(self._entries.values()))
-            if self._entries:
-                pending = ", ".join(self._entries)
-                raise ContractError(f"{len(self._entries)} requests wait: say which one is answered: {pending}")
+            if len(waiting) == 1:
+                return waiting[0]
+            if waiting:
+                pending = ", ".join(each.request.id for each in waiting)
+                raise ContractError(f"{len(waiting)} requests wait: say which one is answered: {pending}")
             raise ContractError("no request waits for an answer")
-        if (entry := self._entries.get(request_id)) is None:
-            how = self._closed.get(request_id, "is none of this run")
+        if entry is None:
             raise ContractError(f"request {request_id!r} waits for no answer: it {how}")
         return entry
 
     def _expire(self, entry: _Entry) -> None:
-        if entry.request.id in self._entries:
-            self._close(entry, "has expired", entry.answer)
+        self._close(entry, "has expired", entry.answer)
 
-    def _close(self, entry: _Entry, how: str, answer: Answer) -> None:
-        del self._entries[entry.request.id]
-        self._closed[entry.request.id] = how
-        entry.answer = answer
-        entry.answered.set()
+    def _close(self, entry: _Entry, how: str, answer: Answer) -> bool:
+        """Close a request, once. Return whether it was open."""
+        with self._lock:
+            if self._entries.pop(entry.request.id, None) is None:
+                return False
+            self._closed[entry.request.id] = how
+            entry.answer = answer
+        if threading.get_ident() == self._thread:
+            entry.answered.set()
+        else:
+            self._loop.soon(entry.answered.set)
+        return True
+
+
+def _word(answer: Answer) -> str:
+    return "expired" if answer.expired else "approved" if answer.approval.approved else "denied"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from ..messages import Message, ModelReply, ToolCall
-from .json_text import valid_arguments
+from .json_text import sendable, valid_arguments
 from .result import ToolResult
 
 __all__ = ["assistant_message", "tool_messages", "unique_calls"]
@@ -34,16 +34,18 @@ def tool_messages(results: Iterable[ToolResult]) -> tuple[Message, ...]:
     return (*said, Message("user", _SHOWN, attachments=shown)) if shown else said
 
 
-def unique_calls(calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
-    """Return the calls with ids that differ: of two equal ones the second is given a number."""
-    given = {call.id for call in calls}
-    taken: set[str] = set()
+def unique_calls(calls: Iterable[ToolCall]) -> tuple[ToolCall, ...]:
+    """Return the calls with ids that differ and can be sent: of two equal ones the second is given a number."""
+    known = tuple(calls)
+    wanted = [sendable(call.id) for call in known]
+    given, taken, latest = set(wanted), set[str](), dict[str, int]()
     made: list[ToolCall] = []
-    for call in calls:
-        id, number = call.id, 1
-        while not id or id in taken or (number > 1 and id in given):
+    for call, base in zip(known, wanted, strict=True):
+        id, number = base, latest.get(base, 1)
+        while not id or id in taken or (id != base and id in given):
             number += 1
-            id = f"{call.id or 'call'}-{number}"
+            id = f"{base or 'call'}-{number}"
+        latest[base] = number
         taken.add(id)
         made.append(call if id == call.id else replace(call, id=id))
     return tuple(made)

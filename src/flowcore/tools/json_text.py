@@ -1,36 +1,45 @@
 """The JSON of a call's arguments: read, or mended where nothing is lost, or refused with the reason.
 
-Models write JSON that is nearly right: a comma too many, single quotes, a fence around it. That is mended by
-json-repair, and only if what it made of it says exactly what the text says. What was cut off is never mended:
-nobody knows what would have followed.
+Models write JSON that is nearly right: a comma too many, single quotes, a fence around it. Such a text is read
+piece by piece, each piece is written as JSON has it, and the whole is read as any JSON: no piece is added or left
+out. What was cut off is never mended: nobody knows what would have followed. Reading takes time in proportion
+to the text, since whoever wrote it may be of ill will.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 __all__ = ["JsonFault", "read_object", "sendable", "valid_arguments"]
 
-_FENCE = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*", re.DOTALL)
+_FENCE = "```"
 _TOKEN = re.compile(
-    r"""(?P<space>[\s\ufeff]+|//[^\n]*|/\*.*?\*/)
-    |(?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
+    r"""(?P<space>[\s\ufeff]+|//[^\n]*)
+    |(?P<comment>/\*.*?(?:\*/|\Z))
+    |(?P<text>"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*')
     |(?P<mark>[{}\[\]:,])
     |(?P<word>[^\s{}\[\]:,"']+)
     |(?P<open>["'])""",
     re.VERBOSE | re.DOTALL,
 )
-_NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)(\.\d*)?([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"\+?(-?(?:0|[1-9][0-9]*))(\.[0-9]*)?((?:[eE][+-]?[0-9]+)?)")
+_NAME = re.compile(r"[\w$.-]+")
+_IN_SINGLE_QUOTES = re.compile(r'\\.|"', re.DOTALL)
 _WORDS = {"True": "true", "False": "false", "None": "null"}
+_REQUOTED = {"\\'": "'", '"': '\\"'}
 _CLOSES = {"}": "{", "]": "["}
 _MALFORMED = "malformed_arguments"
 _LONGEST = 2_000
 """Characters that are kept of what cannot be read."""
 _MOST = 1_000_000
 """Characters beyond which arguments are not mended."""
+_SHOWN = 5
+_LONGEST_NAME = 50
 
 
 class JsonFault(ValueError):
@@ -82,7 +91,7 @@ def sendable(text: str) -> str:
 
 def _read(text: str) -> Any:
     try:
-        return json.loads(text, strict=False, object_pairs_hook=_unique, parse_constant=_refuse)
+        return _loaded(text)
     except JsonFault:
         raise
     except RecursionError:
@@ -91,38 +100,60 @@ def _read(text: str) -> Any:
         return _mended(text, error)
 
 
+def _loaded(text: str) -> Any:
+    return json.loads(text, strict=False, object_pairs_hook=_unique, parse_constant=_refuse, parse_float=_finite)
+
+
 def _mended(text: str, error: ValueError) -> Any:
-    if (fenced := _FENCE.fullmatch(text)) is not None:
-        return _read(fenced[1])
+    inner = _unfenced(text)
+    if inner is not None and not inner.lstrip().startswith(_FENCE):
+        return _read(inner)
     if not text.strip():
         raise JsonFault("there are no arguments: send a JSON object")
     if len(text) > _MOST:
         raise JsonFault(f"the arguments are no JSON: {error}")
-    said = list(_tokens(text))
-    _must_be_whole(said)
-    import json_repair  # noqa: PLC0415 - needed only where a model wrote wrong JSON
-
+    tokens = list(_tokens(text))
+    _must_be_whole(tokens)
     try:
-        value: Any = json_repair.loads(text, skip_json_loads=True)
-        again = json.dumps(value, ensure_ascii=False)
-    except (ValueError, TypeError, RecursionError):
+        return _loaded(" ".join(_as_json(tokens)))
+    except JsonFault:
+        raise
+    except RecursionError:
+        raise JsonFault("the arguments are nested too deeply") from None
+    except ValueError:
         raise JsonFault(f"the arguments are no JSON: {error}") from None
-    if not _same(_said(said), _said(list(_tokens(again)))):
-        raise JsonFault(f"the arguments are no JSON: {error}")
-    return value
+
+
+def _unfenced(text: str) -> str | None:
+    """Return what stands inside a fence; None if there is none around it."""
+    first, _, rest = text.strip().partition("\n")
+    fenced = first.rstrip() in (_FENCE, f"{_FENCE}json") and rest.endswith(_FENCE)
+    return rest.removesuffix(_FENCE) if fenced else None
 
 
 def _refuse(word: str) -> Any:
     raise JsonFault(f"{word} is no JSON")
 
 
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise JsonFault(f"the number {_short(text)} is too large")
+    return number
+
+
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        raise JsonFault(f"a name stands twice in the arguments: {', '.join(twice)}")
+        twice = sorted(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        more = f" and {len(twice) - _SHOWN} more" if len(twice) > _SHOWN else ""
+        listed = ", ".join(map(_short, twice[:_SHOWN]))
+        raise JsonFault(f"a name stands twice in the arguments: {listed}{more}")
     return made
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}..."
 
 
 def _tokens(text: str) -> Iterator[_Token]:
@@ -131,9 +162,12 @@ def _tokens(text: str) -> Iterator[_Token]:
         found = _TOKEN.match(text, at)
         if found is None or found.lastgroup == "open":
             raise JsonFault("the arguments break off inside a text: send them again, whole", cut=True)
+        kind, said = str(found.lastgroup), found[0]
+        if kind == "comment" and (len(said) < len("/**/") or not said.endswith("*/")):
+            raise JsonFault("the arguments break off inside a comment: send them again, whole", cut=True)
         at = found.end()
-        if found.lastgroup != "space":
-            yield _Token(str(found.lastgroup), found[0])
+        if kind not in ("space", "comment"):
+            yield _Token(kind, said)
 
 
 def _must_be_whole(tokens: list[_Token]) -> None:
@@ -158,44 +192,33 @@ def _must_be_whole(tokens: list[_Token]) -> None:
         raise JsonFault("the arguments break off: send them again, whole", cut=True)
 
 
-def _said(tokens: list[_Token]) -> list[_Token]:
-    """Return what tokens say, however it is written: texts without quotes, no comma before a closing bracket."""
-    said: list[_Token] = []
-    for kind, text in tokens:
-        if kind == "mark" and text in _CLOSES and said and said[-1] == ("mark", ","):
-            said.pop()
-        said.append(_Token(kind, _bare(kind, text)))
-    return said
+def _as_json(tokens: list[_Token]) -> Iterator[str]:
+    """Yield each token as JSON writes it: texts and names in double quotes, no comma before a closing bracket."""
+    following = [*tokens[1:], _Token("", "")]
+    for (kind, text), (_, after) in zip(tokens, following, strict=True):
+        if text == "," and kind == "mark" and after in _CLOSES:
+            continue
+        if kind == "text":
+            yield _in_double_quotes(text)
+        elif kind == "word":
+            yield json.dumps(text) if after == ":" and _NAME.fullmatch(text) else _word(text)
+        else:
+            yield text
 
 
-def _bare(kind: str, text: str) -> str:
-    if kind == "word":
+def _in_double_quotes(text: str) -> str:
+    if text[0] == '"':
+        return text
+    return f'"{_IN_SINGLE_QUOTES.sub(lambda found: _REQUOTED.get(found[0], found[0]), text[1:-1])}"'
+
+
+def _word(text: str) -> str:
+    """Return a word as JSON writes it; as it is if it cannot be one, such as 007."""
+    number = _NUMBER.fullmatch(text)
+    if number is None:
         return _WORDS.get(text, text)
-    if kind != "text":
-        return text
-    inner = text[1:-1] if text[0] == '"' else text[1:-1].replace("\\'", "'").replace('"', '\\"')
-    try:
-        return str(json.loads(f'"{inner}"', strict=False))
-    except ValueError:
-        return text
-
-
-def _same(was: list[_Token], now: list[_Token]) -> bool:
-    """Return whether two lists of tokens say the same. A name may stand without quotes, a value may not."""
-    if len(was) != len(now):
-        return False
-    for index, ((kind, text), (other_kind, other)) in enumerate(zip(was, now, strict=True)):
-        if text != other and not (kind == other_kind == "word" and _number(text) == _number(other) is not None):
-            return False
-        is_name = index + 1 < len(was) and was[index + 1] == ("mark", ":")
-        if kind != other_kind and not is_name:
-            return False
-    return True
-
-
-def _number(text: str) -> float | None:
-    """Return the number that a word is; None for what is none, or may be a code, such as 007."""
-    return float(text) if _NUMBER.fullmatch(text) else None
+    whole, part, power = number.groups()
+    return f"{whole}{'.0' if part == '.' else part or ''}{power}"
 
 
 def _named(value: object) -> str:
