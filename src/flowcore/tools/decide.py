@@ -6,18 +6,21 @@ from collections.abc import Mapping
 from inspect import isawaitable
 from typing import Any, NamedTuple
 
+import anyio
+
 from ..errors import BudgetExhausted, ContractError, NodeTimeout
 from ..messages import ToolCall
 from ..scope import Scope
 from ..types import type_name
-from .definition import Tool
+from .definition import Arguments, Tool
+from .faults import ArgumentFault
 from .guard import Repetitions
 from .json_text import read_object
-from .names import find_name, unknown_text
+from .names import meant_name, unknown_text
 from .policy import Allow, Ask, Deny, Hook, Policy, Proposal
 from .result import Status
 
-__all__ = ["Ready", "Refused", "check_call", "consult", "is_signal", "repeated", "words_of"]
+__all__ = ["Ready", "Refused", "check_call", "consult", "is_cancellation", "is_signal", "repeated", "words_of"]
 
 
 class Refused(NamedTuple):
@@ -37,26 +40,32 @@ class Ready(NamedTuple):
 def is_signal(error: BaseException, scope: Scope) -> bool:
     """Return whether an error steers the run, so that it is nothing for a model to react to."""
     if isinstance(error, BaseExceptionGroup):
-        return any(is_signal(inner, scope) for inner in error.exceptions)
+        return any(is_signal(inner, scope) for inner in error.exceptions if not is_cancellation(inner))
     if isinstance(error, BudgetExhausted | NodeTimeout):
         return scope.holds(error)
     return isinstance(error, ContractError) or not isinstance(error, Exception)
+
+
+def is_cancellation(error: BaseException | None) -> bool:
+    """Return whether an error is the event loop's own cancellation, or a group of nothing else."""
+    if isinstance(error, BaseExceptionGroup):
+        return all(map(is_cancellation, error.exceptions))
+    return isinstance(error, anyio.get_cancelled_exc_class())
 
 
 def check_call(
     call: ToolCall, usable: Mapping[str, Tool], known: Mapping[str, Tool], **about: Any
 ) -> Proposal | Refused:
     """Return the call with the tool that is meant and arguments that fit it, or what is wrong with it."""
-    name = find_name(call.name, usable)
+    name = meant_name(call.name, usable, known)
     if name is None:
-        hidden = find_name(call.name, known)
-        if hidden is not None and hidden not in usable:
-            return Refused("denied", f"Denied: {hidden} may not be used here.")
         return Refused("unknown_tool", f"Not run: {unknown_text(call.name, usable)}.")
+    if name not in usable:
+        return Refused("denied", f"Denied: {name} may not be used here.")
     tool = usable[name]
     try:
         nothing = not call.arguments.strip() and not tool.parameters.get("properties")
-        arguments = tool.check({} if nothing else read_object(call.arguments))
+        arguments = fitting(tool, {} if nothing else read_object(call.arguments))
     except ValueError as error:
         again = f"Call {name} again with all arguments put right."
         return Refused("invalid_arguments", f"Not run, since the arguments do not fit: {error}. {again}")
@@ -69,7 +78,10 @@ async def consult(
     """Ask the hooks, then the policy. One that raises, or says what nobody understands, has said no."""
     for hook in hooks:
         name = _name(hook)
+        before = dict(proposal.arguments)
         said = await _asked(hook, proposal, scope)
+        if said is None and _differ(before, proposal.arguments):  # changed in place: checked all the same
+            said = proposal.arguments
         if isinstance(said, Mapping):
             try:
                 proposal = _with_arguments(proposal, said)
@@ -100,6 +112,16 @@ def repeated(proposal: Proposal, repetitions: Repetitions) -> Refused | None:
     return Refused("skipped", f"Skipped: {said}. Use the earlier result, or change the arguments.")
 
 
+def fitting(tool: Tool, arguments: Arguments) -> Arguments:
+    """Return arguments as the tool wants them. Raises `ValueError`, too where a check of its own breaks."""
+    try:
+        return tool.check(arguments)
+    except (ValueError, ContractError):
+        raise
+    except Exception as error:
+        raise ArgumentFault(words_of(error)) from error
+
+
 def words_of(error: BaseException) -> str:
     """Return an error in words."""
     try:
@@ -121,8 +143,12 @@ async def _asked(fn: Hook | Policy, proposal: Proposal, scope: Scope) -> object:
 
 
 def _with_arguments(proposal: Proposal, arguments: Mapping[str, Any]) -> Proposal:
-    checked = proposal.tool.check(arguments)
+    checked = fitting(proposal.tool, arguments)
     return Proposal(proposal.call, proposal.tool, checked, proposal.run_id, proposal.path, proposal.deps)
+
+
+def _differ(before: Arguments, now: Arguments) -> bool:
+    return before.keys() != now.keys() or any(now[name] is not value for name, value in before.items())
 
 
 def _name(fn: object) -> str:

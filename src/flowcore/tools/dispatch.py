@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from inspect import isawaitable, iscoroutinefunction
 from typing import Any, NamedTuple
-
-import anyio
 
 from ..clock import SystemClock
 from ..errors import OutcomeUnknown, ToolError
 from ..events import ToolDelta, ToolStarted
 from ..runtime import GRACE, RunThreads, current_loop, unwrapped
 from ..scope import Scope
+from ..state import snapshot
 from ..visit import path_of
 from ..visit_host import Inside
-from .decide import is_signal, words_of
+from .decide import is_cancellation, is_signal, words_of
 from .definition import Arguments, ToolContext
 from .errand import Errand
+from .faults import ArgumentFault
 from .policy import Proposal
 from .result import Status, result_text
 
@@ -59,6 +60,7 @@ class Dispatch:
     async def run(self, proposal: Proposal, tell: Callable[[Ended], None]) -> None:
         """Run the call, and tell how it ended; where it is cancelled, too."""
         tool, scope = proposal.tool, self._scope.beside()
+        given = proposal.arguments if tool.verify is None else snapshot(dict(proposal.arguments))
         self._started(proposal)
         seconds = self._timeout if tool.timeout is None else tool.timeout
         errand = self._errand(partial(self._work, proposal, scope), scope, tool.name)
@@ -68,9 +70,11 @@ class Dispatch:
             tell(self._interrupted(errand, proposal, Ended("cancelled", "It was stopped before it was done.")))
             raise
         ended = self._judged(errand, proposal, seconds)
-        if ended.status == "unknown" and tool.verify is not None:
-            ended = await self._verified(proposal, seconds, ended)
-        tell(ended)
+        try:
+            if ended.status == "unknown" and tool.verify is not None:
+                ended = await self._verified(replace(proposal, arguments=given), seconds, ended)
+        finally:
+            tell(ended)
 
     def _judged(self, errand: Errand, proposal: Proposal, seconds: float) -> Ended:
         error = errand.error
@@ -80,8 +84,8 @@ class Dispatch:
             )
             return self._interrupted(errand, proposal, Ended("timeout", late, error=error))
         if error is None:
-            return _checked(errand, proposal)
-        if isinstance(error, anyio.get_cancelled_exc_class()):
+            return self._checked(errand, proposal)
+        if is_cancellation(error):
             said = "What it waited for was cancelled."
             return self._interrupted(errand, proposal, Ended("cancelled", said, error=error))
         if is_signal(error, self._scope):
@@ -96,7 +100,22 @@ class Dispatch:
         """Return how an interrupted call ended. One with effects may have had them, unless it said so itself."""
         if not proposal.tool.effects:
             return ended
-        return _checked(errand, proposal) if errand.returned else ended._replace(status="unknown", text=_UNKNOWN)
+        return (
+            self._checked(errand, proposal) if errand.returned else ended._replace(status="unknown", text=_UNKNOWN)
+        )
+
+    def _checked(self, errand: Errand, proposal: Proposal) -> Ended:
+        """Return the result of a call that came back: of the type that the tool promises, or not."""
+        value, check = errand.value, proposal.tool.check_output
+        try:
+            value = value if check is None else check(value)
+            if isinstance(value, Iterator | AsyncIterator):
+                raise ArgumentFault("it can be read but once, and is both told and handed on: return a list")
+            return Ended("ok", result_text(value), value)
+        except Exception as error:
+            words = str(error) if isinstance(error, ValueError) else words_of(error)
+            said = f"It ran, but did not return what it promises: {words}. What it changed outside is not undone."
+            return Ended("invalid_output", said, None, error, is_signal(error, self._scope))
 
     async def _verified(self, proposal: Proposal, seconds: float, ended: Ended) -> Ended:
         """Look once whether an interrupted call was done."""
@@ -107,7 +126,7 @@ class Dispatch:
             look = partial(verify, proposal.arguments)
         errand = self._errand(look, scope, f"{proposal.tool.name} verify")
         await errand.run(seconds, f"{proposal.tool.name} verify")
-        if isinstance(errand.error, Exception) and is_signal(errand.error, self._scope):
+        if errand.error is not None and not is_cancellation(errand.error) and is_signal(errand.error, self._scope):
             return ended._replace(error=errand.error, is_signal=True)
         if errand.value is True:
             return Ended("ok", "It was interrupted, and a look afterwards found that it was done.")
@@ -149,15 +168,3 @@ async def _awaited(call: Callable[[], Any]) -> Any:
     """Return what a function in a thread returns; it may turn out to be something to await."""
     value = await call()
     return await value if isawaitable(value) else value
-
-
-def _checked(errand: Errand, proposal: Proposal) -> Ended:
-    """Return the result of a call that came back: of the type that the tool promises, or not."""
-    value, check = errand.value, proposal.tool.check_output
-    if check is not None:
-        try:
-            value = check(value)
-        except ValueError as error:
-            said = f"It ran, but did not return what it promises: {error}. What it changed outside is not undone."
-            return Ended("invalid_output", said, error=error)
-    return Ended("ok", result_text(value), value)
