@@ -8,12 +8,14 @@ from typing import Annotated, Any
 import anyio
 import pytest
 from pydantic import BaseModel, BeforeValidator
-from tests.tools.room import Room, call, statuses
+from tests.tools.room import Room, State, call, statuses, turn
 
 from flowcore import Budget, Scope, Usage
+from flowcore.errors import ToolError
 from flowcore.messages import Message, ModelReply, ToolCall
 from flowcore.tools import (
     Allow,
+    Ask,
     Deny,
     Proposal,
     ToolCatalog,
@@ -266,6 +268,28 @@ async def test_two_calls_of_one_id_get_ids_of_their_own_and_each_runs_its_own_to
     assert [result.call.id for result in again] == ["dup", "dup-2", "call-2"]
 
 
+@pytest.mark.behaviour("A119")
+async def test_of_two_calls_of_one_id_the_one_that_a_person_agreed_to_is_run() -> None:
+    ran: list[str] = []
+
+    def drop(name: str) -> str:
+        ran.append(name)
+        return f"dropped {name}"
+
+    calls = [ToolCall("dup", "drop", '{"name": "a"}'), ToolCall("dup", "drop", '{"name": "b"}')]
+    room = Room([drop], {"policy": lambda proposal: Ask()})
+    async with room.flow(calls).start(State(), clock=room.clock) as run:
+        while len(run.requests) < 2:
+            await anyio.lowlevel.checkpoint()
+        (second,) = (request for request in run.requests if request.arguments == '{"name":"b"}')
+        assert [request.call_id for request in run.requests] == ["dup", "dup-2"]
+        await run.answer(second.id, True)
+        await run.answer(None, False)
+        await run.wait()
+    assert [(one.call.id, one.status) for one in room.results] == [("dup", "denied"), ("dup-2", "ok")]
+    assert ran == ["b"]
+
+
 @pytest.mark.behaviour("S2-36")
 def test_a_proposal_is_no_receipt() -> None:
     proposed = ToolCall("1", "delete", "{}")
@@ -315,6 +339,28 @@ async def test_what_a_request_may_not_use_is_neither_told_nor_run() -> None:
         ["read"],
         ["write may not be used here."],
     )
+
+
+@pytest.mark.behaviour("S0-12", "S0-13", "S0-15")
+async def test_a_name_means_the_tool_that_bears_it_and_then_one_that_may_be_used() -> None:
+    ran: list[str] = []
+
+    @tool(name="read_file", on_failure="fail")
+    def open_to_all(query: str) -> None:
+        ran.append(query)
+        raise OSError("no disk")
+
+    room = Room([open_to_all, tool(name="readFile")(lambda_of(ran))])
+    (result,) = await room.run(call("readFile", '{"query": "secret"}'), allowed={"read_file"})
+    assert (result.status, result.text) == ("denied", "Denied: readFile may not be used here.")
+    assert ran == []
+    with pytest.raises(ToolError, match="read_file: It failed: OSError: no disk"):
+        await room.run(call("READ FILE", '{"query": "x"}'), allowed={"read_file"})
+    assert ran == ["x"]
+    assert {event.tool for event in room.heard() if event.kind.startswith("tool")} == {"read_file"}
+    history = [turn(call(name, '{"query": "y"}')) for name in ("READ FILE", "read-file")]
+    (again,) = await room.run(call("ReadFile", '{"query": "y"}'), allowed={"read_file"}, history=history)
+    assert (again.status, ran) == ("skipped", ["x"])
 
 
 async def test_a_plain_function_works_in_a_thread_and_sees_the_run() -> None:

@@ -110,6 +110,51 @@ async def test_the_same_out_of_a_hook_or_a_policy() -> None:
         assert [event.status for event in room.heard("tool.finished")] == ["not_executed"]
 
 
+async def to_rescue(step: Step[State]) -> Complete[str]:
+    return Complete(f"rescued from {step.error}")
+
+
+@pytest.mark.behaviour("A37")
+async def test_a_round_that_is_lacking_in_a_tool_ends_the_run_and_takes_no_route() -> None:
+    async def ask_more() -> str:
+        @node(starts_round=True)
+        async def think(step: Step[State]) -> Complete[str]:
+            return Complete("thought")
+
+        return str(await Flow("more", think).run(State()))
+
+    room, rescue = Room([ask_more]), node(to_rescue)
+    flow = Flow("outer", room.node([call("ask_more")]).on_error(rescue), rescue)
+    result = await flow.run(State(), budget=Budget(rounds=1), check=False)
+    assert (result.status, result.exhausted, result.path, room.results) == ("failed", "rounds", "go!", ())
+    assert await flow.run(State(), budget=Budget(rounds=2)) == room.results
+    assert [(one.status, one.text) for one in room.results] == [("ok", "thought")]
+
+
+@pytest.mark.behaviour("A37")
+@pytest.mark.parametrize("limit", ["budget", "node"])
+async def test_time_that_runs_out_in_a_tool_is_told_to_no_model(limit: str) -> None:
+    """The budget's time takes no route; the node's is a failure of the node, which may have one."""
+
+    @tool(timeout=60)
+    async def wait() -> None:
+        await anyio.sleep_forever()
+
+    room, rescue = Room([wait]), node(to_rescue)
+    go = room.node([call("wait")]).on_error(rescue)
+    flow = Flow("late", go.using(timeout=5) if limit == "node" else go, rescue)
+    budget = Budget(seconds=5) if limit == "budget" else None
+    async with flow.start(State(), budget=budget, clock=room.clock) as run:
+        await room.clock.advance(5)
+        result = await run.wait()
+        room.events = [event async for event in run.events()]
+    assert [event.status for event in room.heard("tool.finished")] == ["cancelled"]
+    assert room.results == ()
+    assert (result.status, result.exhausted, result.path) == (
+        ("failed", "seconds", "go!") if limit == "budget" else ("completed", None, "go! > to_rescue")
+    )
+
+
 async def test_the_limit_of_a_tool_of_its_own_is_a_failure_like_any_other() -> None:
     (result,) = await Room([spends_of_its_own]).run(call("spends_of_its_own"))
     assert (result.status, result.text) == (

@@ -25,7 +25,7 @@ from .dispatch import Dispatch, Ended, arguments_text
 from .guard import Repetitions
 from .hostile import harmless
 from .json_text import sendable
-from .names import find_name
+from .names import meant_name
 from .policy import Ask, Proposal
 from .result import Status, ToolResult, compacted
 from .settings import ExecutorSettings
@@ -84,7 +84,7 @@ class Batch:
         return tuple(self._results[call.id] for call in self._calls)
 
     def _real_name(self, name: str) -> str:
-        return find_name(name, self._known) or harmless(name, _LONGEST_NAME)
+        return meant_name(name, self._usable, self._known) or harmless(name, _LONGEST_NAME)
 
     def _warn(self) -> None:
         if self._repetitions.warns:

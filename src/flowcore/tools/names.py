@@ -8,7 +8,7 @@ from collections.abc import Collection
 
 from ..value_text import escaped
 
-__all__ = ["find_name", "unknown_text"]
+__all__ = ["find_name", "meant_name", "unknown_text"]
 
 _BETWEEN = re.compile(r"[\s_.\-]+")
 _MOST = 30
@@ -21,6 +21,11 @@ def find_name(name: str, known: Collection[str]) -> str | None:
     wanted = _bare(name)
     meant = [each for each in known if _bare(each) == wanted]
     return meant[0] if len(meant) == 1 else None
+
+
+def meant_name(name: str, usable: Collection[str], known: Collection[str]) -> str | None:
+    """Return the tool that a name means: the one of this very name, else one that may be used, else any other."""
+    return name if name in known else find_name(name, usable) or find_name(name, known)
 
 
 def unknown_text(name: str, known: Collection[str]) -> str:
