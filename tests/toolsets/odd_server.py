@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import anyio
+import uvicorn
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.utilities.types import Image
 from mcp_types import ToolAnnotations
@@ -90,8 +92,23 @@ async def ready(request: Request) -> Response:
     return Response()
 
 
+def guarded(tokens: list[str]) -> Any:
+    """Returns the server by HTTP. It wants the token that stands in a file, if there is one."""
+    app = server.streamable_http_app()
+
+    async def guard(scope: Any, receive: Any, send: Any) -> None:
+        given = dict(scope.get("headers", ())).get(b"authorization", b"").decode()
+        is_asked = scope["type"] == "http" and scope["path"] == "/mcp" and bool(tokens)
+        if is_asked and given != Path(tokens[0]).read_text():  # noqa: ASYNC240 - a short file
+            await Response(status_code=401)(scope, receive, send)
+        else:
+            await app(scope, receive, send)
+
+    return guard
+
+
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        server.run("streamable-http", port=int(sys.argv[1]))
+        uvicorn.run(guarded(sys.argv[2:]), host="127.0.0.1", port=int(sys.argv[1]), log_level="error")
     else:
         server.run("stdio")

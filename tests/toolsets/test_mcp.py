@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import os
+import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +15,12 @@ import anyio
 import pytest
 from tests.servers.faulty import Talk, faulty, head
 from tests.servers.process import free_port
-from tests.tools.room import Room, call
+from tests.tools.room import Room, State, call
 from tests.toolsets.bench import bench, is_alive
 
 from flowcore import ContractError
 from flowcore.errors import ToolError
-from flowcore.tools import ToolCatalog, tool, tool_messages
+from flowcore.tools import ToolCatalog, ToolResult, tool, tool_messages
 from flowcore.toolsets import MCPToolset
 
 ODD = [sys.executable, str(Path(__file__).parent / "odd_server.py")]
@@ -79,9 +83,7 @@ async def test_a_call_that_takes_too_long_is_cancelled_at_the_server(tmp_path: P
     async with bench(odd(timeout=1.0)) as at:
         result = await at.call("slow", log=str(log))
         assert (result.status, result.text[:29]) == ("timeout", "It took longer than 1 s and w")
-        with anyio.fail_after(10):
-            while log.read_text() != "cancelled":  # noqa: ASYNC110 - another process writes it
-                await anyio.sleep(0.02)
+        await until(lambda: log.read_text() == "cancelled")
         assert (await at.call("pid")).status == "ok"
 
 
@@ -99,6 +101,48 @@ async def test_a_server_that_dies_fails_its_calls_and_is_opened_again() -> None:
         assert "Do not repeat it before that is clear." in unknown.text
         third = int((await at.call("pid")).text)
     assert not is_alive(third)
+
+
+@pytest.mark.behaviour("TOOL-8")
+async def test_many_calls_of_a_server_that_is_killed_fail_together_and_it_is_opened_once(tmp_path: Path) -> None:
+    async with bench(odd(), concurrency=6) as at:
+        process = int((await at.call("pid")).text)
+        os.kill(process, signal.SIGKILL)
+        await until(lambda: not is_alive(process))
+        process = int((await at.call("pid")).text)
+        results: list[ToolResult] = []
+        async with anyio.create_task_group() as group:
+
+            async def run_all() -> None:
+                calls = [call("slow", json.dumps({"log": str(tmp_path / f"{n}")}), f"{n}") for n in range(6)]
+                results.extend(await at.executor.run(calls))
+
+            group.start_soon(run_all)
+            await until(lambda: len(os.listdir(tmp_path)) == 6)
+            os.kill(process, signal.SIGKILL)
+        assert [result.status for result in results] == ["failed"] * 6
+        again = await at.executor.run([call("pid", "{}", f"{n}") for n in range(6)])
+        assert len({result.text for result in again}) == 1
+        assert {result.status for result in again} == {"ok"}
+
+
+@pytest.mark.behaviour("TOOL-8")
+async def test_a_run_that_is_cancelled_amid_a_call_cancels_it_at_the_server(tmp_path: Path) -> None:
+    room, log = Room([odd()]), tmp_path / "log"
+    flow = room.flow([call("slow", json.dumps({"log": str(log)}))])
+    async with flow.start(State()) as run:
+        await until(lambda: log.is_file())
+        await run.cancel("user")
+        ended = await run.wait()
+    assert (ended.status, ended.stragglers) == ("cancelled", ())
+    await until(lambda: log.read_text() == "cancelled")
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    """Waits for what another process does."""
+    with anyio.fail_after(20):
+        while not is_so():  # noqa: ASYNC110 - no event of ours tells it
+            await anyio.sleep(0.02)
 
 
 @pytest.mark.behaviour("S0-28")

@@ -91,3 +91,24 @@ async def test_todays_protocol_by_streamable_http_with_a_server_that_ends(tmp_pa
             assert (status, f"http://127.0.0.1:{port}/mcp cannot be reached" in text) == ("failed", True), text
         assert "cancelled" in (tmp_path / "log").read_text()
         assert TOKEN not in served.log()
+
+
+@pytest.mark.behaviour("TOOL-8")
+async def test_a_token_that_is_no_longer_taken_is_asked_for_anew(tmp_path: Path) -> None:
+    token, port = tmp_path / "token", free_port()
+    mine = ["old"]
+    write(token, "old")
+    with serving([*ODD, str(port), str(token)], port, "/ready", tmp_path):
+        toolset = MCPToolset("odd", url=f"http://127.0.0.1:{port}/mcp", headers=lambda: {"Authorization": mine[0]})
+        async with bench(toolset) as at:
+            assert (await at.call("pid")).status == "ok"
+            write(token, "new")
+            wants = f"It failed: http://127.0.0.1:{port}/mcp wants a sign-in: it answered 401"
+            assert await at.said("pid") == ("failed", wants)
+            assert await at.said("pid") == ("failed", wants)
+            mine[0] = "new"
+            assert (await at.call("pid")).status == "ok"
+
+
+def write(place: Path, text: str) -> None:
+    place.write_text(text)

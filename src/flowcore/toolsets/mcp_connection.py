@@ -195,6 +195,8 @@ class Connection:
         """Return the error for what a server says in the place of a result."""
         status = seen[-1] if seen else 0
         if status == 401:
+            if isinstance(self._place, Endpoint) and callable(self._place.headers):
+                self._lost()  # the next call asks for headers anew
             return SignInNeeded(self._place.shown)
         if status == 404 and error.code == types.INVALID_REQUEST:
             self._lost()
