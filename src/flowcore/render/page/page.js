@@ -38,15 +38,16 @@ function dress() {
   fill("replay", playing ? "Pause" : "Replay");
   fill("theme", isDark() ? "Light" : "Dark");
   fill("differs", comparing ? said(theirs.heading) : `${number(visits.length)} steps; marks are calls of models and tools`);
-  const link = new URLSearchParams({ ...(!follow && { step: step + 1 }), ...(comparing && { cmp: 1 }), ...(theme !== "auto" && { theme }), ...(table && { view: "table" }) });
+  const link = new URLSearchParams({ ...(!follow && { step: step + 1 }), ...(theirs && { cmp: +comparing }), ...(theme !== "auto" && { theme }), ...(table && { view: "table" }) });
   if (`#${link}` === location.hash) return;
   try { history.replaceState(null, "", `#${link}`); } catch { /* a frame without an address of its own */ }
 }
 
 function readLink() {
   const link = new URLSearchParams(location.hash.slice(1)), theme = link.get("theme");
-  if (link.get("step") > 0) Object.assign(view, { step: within(link.get("step") - 1), follow: false });
-  view.comparing = Boolean(theirs) && link.has("cmp") && link.get("cmp") !== "0";
+  view.comparing = Boolean(theirs) && link.get("cmp") !== "0";
+  const step = link.get("step") || (view.comparing && theirs.apart + 1);
+  if (step > 0) Object.assign(view, { step: within(step - 1), follow: false });
   view.table = link.get("view") === "table";
   if (/^(light|dark|auto)$/.test(theme)) view.theme = theme;
   soon();
