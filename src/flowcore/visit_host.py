@@ -21,6 +21,8 @@ class VisitHost(Protocol):
     clock: Clock
     loop: Loop
     grace: float
+    calls: dict[Where, set[str]]
+    """By which ids the calls of tools that are under way in a visit are told."""
 
     def note(self, where: Where, event: type[Event], **values: Any) -> None:
         """Keep what happened in a visit that is under way, and tell it. From whatever thread."""

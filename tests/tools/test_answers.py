@@ -13,7 +13,7 @@ from tests.tools.room import Room, State, call, statuses
 
 from flowcore import ContractError, Run
 from flowcore.recording import dump_runs, recording_of
-from flowcore.tools import Approval, Ask, Proposal
+from flowcore.tools import Allow, Approval, Ask, Deny, Proposal
 
 NOT_SURE: Any = "no"
 
@@ -116,3 +116,29 @@ async def test_whoever_answers_can_be_stored() -> None:
         result = await run.wait()
     assert [result.call.id for result in room.results] == ["\\ud800"]
     dump_runs([recording_of(result.trace)]).encode("utf-8")
+
+
+async def test_nobody_is_asked_any_more_when_the_work_has_failed() -> None:
+    async def broken() -> None:
+        raise ContractError("broken")
+
+    def policy(proposal: Proposal) -> Ask | Allow:
+        return Ask() if proposal.tool.name == "delete" else Allow()
+
+    room = Room([delete, broken], {"policy": policy})
+    with anyio.fail_after(10):
+        ended = await room.ended(call("delete"), call("broken"))
+    assert (ended.status, str(ended.failure)) == ("failed", "ContractError: broken")
+    assert [event.answer for event in room.heard("request.answered")] == ["withdrawn"]
+    assert {event.call: event.status for event in room.heard("tool.finished")} == {
+        "broken": "failed",
+        "delete": "not_executed",
+    }
+
+
+async def test_a_reason_of_any_length_is_told_cut() -> None:
+    room = Room([delete], {"policy": lambda proposal: Deny("\ud800" + "x" * 1_000_000)})
+    ended = await room.ended(call("delete"))
+    (denied,) = room.heard("tool.denied")
+    assert len(denied.reason) < 21_000
+    dump_runs([recording_of(ended.trace)]).encode("utf-8")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import time
 from typing import Any
 
 import pytest
@@ -28,6 +30,9 @@ from flowcore.tools.json_text import JsonFault, read_object, valid_arguments
         ('{"a": [1, 2,],}', {"a": [1, 2]}),
         ('{"a": "two\nlines"}', {"a": "two\nlines"}),
         ('{"at": "http://there", }', {"at": "http://there"}),
+        (r"""{'a': 'say \'hi\' or "ho"', 'b': '\"'}""", {"a": "say 'hi' or \"ho\"", "b": '"'}),
+        ('{"a": "b" /* "c": 1 */,}', {"a": "b"}),
+        ('{"a": [+1, 5., -2.e3],}', {"a": [1, 5.0, -2000.0]}),
     ],
 )
 @pytest.mark.behaviour("S0-13")
@@ -51,6 +56,11 @@ def test_syntax_that_loses_nothing_is_mended(text: str, value: dict[str, Any]) -
         ("{: 1}", "a name is missing", False),
         ('{"a": 1}}', "do not match", False),
         ('{"a": 1, "a": 2}', "stands twice in the arguments: a", False),
+        ("{'a': 1, a: 2}", "stands twice in the arguments: a", False),
+        ('{"a": 1e999}', "the number 1e999 is too large", False),
+        ('{"a": [-1e999],}', "the number -1e999 is too large", False),
+        ('{"a": 1} /* more', "break off inside a comment", True),
+        ('{"a": 1 /*/}', "break off inside a comment", True),
         ('{"a": hello}', "no JSON", False),
         ('{"a": "say "hi" now"}', "no JSON", False),
         ('{"a": 007,}', "no JSON", False),
@@ -68,6 +78,27 @@ def test_what_is_not_all_there_is_refused_with_the_reason(text: str, said: str, 
     with pytest.raises(JsonFault, match=said) as refused:
         read_object(text)
     assert refused.value.cut is cut
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{" + ",".join(f'"a{index // 2}":1' for index in range(100_000)) + "}",
+        "```" + "\n" * 100_000,
+        "```json\n" + " \n" * 400_000 + "x",
+        "```\n" * 100_000,
+        '{"a": 1, ' + "/* " * 300_000,
+        "{'a': '" + "x" * 900_000,
+        "{a: " + "b " * 400_000 + "}",
+        "{'a': [" + "1," * 200_000 + "]}",
+    ],
+    ids=["names", "fence", "fenced spaces", "fences", "comments", "text", "words", "list"],
+)
+def test_a_long_text_holds_nobody_up(text: str) -> None:
+    began = time.perf_counter()
+    with contextlib.suppress(JsonFault):
+        read_object(text)
+    assert time.perf_counter() - began < 8
 
 
 values = st.recursive(

@@ -73,6 +73,13 @@ def test_two_tools_of_one_name_are_one_error_that_lists_all_of_them() -> None:
         ToolCatalog(["search"])  # type: ignore[list-item]
 
 
+async def test_one_name_is_no_list_of_names() -> None:
+    catalog = ToolCatalog(made("find", "find_all"))
+    with pytest.raises(ContractError, match=r"give the names in a list, as in \['find_all'\]"):
+        await catalog.usable("find_all")
+    assert list(await catalog.usable(["find_all"])) == ["find_all"]
+
+
 @pytest.mark.behaviour("S0-12")
 async def test_toolsets_are_opened_once_when_they_are_asked_for_and_closed_where_they_were_opened() -> None:
     server = Server("files", made("read", "write"))

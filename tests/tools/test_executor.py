@@ -269,6 +269,20 @@ async def test_two_calls_of_one_id_get_ids_of_their_own_and_each_runs_its_own_to
 
 
 @pytest.mark.behaviour("A119")
+@pytest.mark.parametrize(
+    ("said", "given"),
+    [
+        (["dup", "dup", "dup-2"], ["dup", "dup-3", "dup-2"]),
+        (["dup-2", "dup", "dup", "dup"], ["dup-2", "dup", "dup-3", "dup-4"]),
+        (["", "call-2", ""], ["call-3", "call-2", "call-4"]),
+    ],
+)
+def test_an_id_that_is_given_never_meets_one_that_a_model_said(said: list[str], given: list[str]) -> None:
+    calls = tuple(ToolCall(id, "keep", "{}") for id in said)
+    assert [one.id for one in assistant_message(ModelReply("", tool_calls=calls)).tool_calls] == given
+
+
+@pytest.mark.behaviour("A119")
 async def test_of_two_calls_of_one_id_the_one_that_a_person_agreed_to_is_run() -> None:
     ran: list[str] = []
 
@@ -404,6 +418,9 @@ async def test_without_a_scope_there_is_nobody_to_pay() -> None:
         ({"concurrency": True}, "concurrency=True"),
         ({"timeout": 0}, "timeout=0"),
         ({"max_result": 5}, "max_result=5"),
+        ({"max_result": 150.5}, "max_result=150.5"),
+        ({"policy": "allow"}, "policy='allow'"),
+        ({"guard": 3}, "guard=3"),
         ({"hooks": ["no"]}, "hooks=.'no'."),
     ],
 )

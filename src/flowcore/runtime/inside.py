@@ -21,7 +21,18 @@ __all__ = ["HostInside"]
 class HostInside:
     """Keeps and tells what happens in a visit, lends threads, and waits for people: a `VisitHost`."""
 
-    __slots__ = ("_record", "_thread", "board", "call", "clock", "grace", "leave_behind", "loop", "run_id")
+    __slots__ = (
+        "_record",
+        "_thread",
+        "board",
+        "call",
+        "calls",
+        "clock",
+        "grace",
+        "leave_behind",
+        "loop",
+        "run_id",
+    )
 
     def __init__(
         self,
@@ -38,6 +49,7 @@ class HostInside:
         self.grace = grace
         self.call = threads.call
         self.leave_behind = left_behind
+        self.calls: dict[Where, set[str]] = {}
         self.board = Board(clock, loop)
         self._record = record
         self._thread = threading.get_ident()

@@ -18,6 +18,7 @@ from ..requests import Answer, OpenRequest
 from ..runtime import unwrapped
 from ..scope import Scope
 from ..visit_host import inside
+from .apart import told_apart
 from .conversation import unique_calls
 from .decide import Ready, Refused, check_call, consult, repeated
 from .definition import Tool
@@ -46,7 +47,7 @@ class Batch:
         settings: ExecutorSettings,
         usable: Mapping[str, Tool],
         known: Mapping[str, Tool],
-        calls: Sequence[ToolCall],
+        calls: Iterable[ToolCall],
         history: Iterable[Message],
         scope: Scope,
         deps: Any,
@@ -58,11 +59,13 @@ class Batch:
         self._scope = scope
         self._deps = deps
         self._inside = inside(scope)
-        self._dispatch = Dispatch(scope, self._inside, settings.timeout, deps)
+        self._dispatch = Dispatch(scope, self._inside, settings.timeout, deps, self._told_id)
         self._results: dict[str, ToolResult] = {}
         self._ended: dict[str, Ended] = {}
         self._free = anyio.Semaphore(settings.concurrency)
         self._stops = False
+        self._told: Mapping[str, str] = {}
+        self._asking: list[anyio.CancelScope] = []
         self._cut_off: BaseException | None = None
         self._repetitions = Repetitions({})
         if settings.guard is not None:
@@ -70,6 +73,12 @@ class Batch:
 
     async def run(self) -> tuple[ToolResult, ...]:
         """Return a result for each call. Raises what steers the run, and `ToolError` where a tool is to fail."""
+        with told_apart(self._calls, self._inside) as self._told:
+            await self._run_to_the_end()
+        self._raise_what_ends()
+        return tuple(self._results[call.id] for call in self._calls)
+
+    async def _run_to_the_end(self) -> None:
         for call in self._calls:
             self._note(ToolProposed, call, tool=self._real_name(call.name), arguments=sendable(call.arguments))
         self._warn()
@@ -80,8 +89,6 @@ class Batch:
             for call in self._calls:
                 if call.id not in self._results:
                     self._refuse(call, _NOT_STARTED)
-        self._raise_what_ends()
-        return tuple(self._results[call.id] for call in self._calls)
 
     def _real_name(self, name: str) -> str:
         return meant_name(name, self._usable, self._known) or harmless(name, _LONGEST_NAME)
@@ -123,7 +130,12 @@ class Batch:
 
     async def _run_if_approved(self, proposal: Proposal, ask: Ask, *, task_status: TaskStatus[None]) -> None:
         task_status.started()  # and goes on without a pause, so that requests are opened in the order of the calls
-        refused = await self._asked(proposal, ask)
+        refused: Refused | None = None
+        with anyio.CancelScope() as asking:
+            self._asking.append(asking)
+            refused = await self._asked(proposal, ask)
+        if asking.cancelled_caught:
+            return
         if refused is not None:
             self._refuse(proposal.call, refused)
             return
@@ -133,7 +145,7 @@ class Batch:
                 self._scope.charge(tool_calls=1)
         except Exception as error:
             self._free.release()
-            self._stops = True
+            self._stop()
             self._ended[proposal.call.id] = Ended(*_NOT_STARTED, error=error, is_signal=True)
         else:
             await self._run_one(proposal)
@@ -150,7 +162,7 @@ class Batch:
             path=self._dispatch.path,
             question=ask.question,
             tool=proposal.tool.name,
-            call_id=proposal.call.id,
+            call_id=self._told_id(proposal.call),
             arguments=arguments_text(proposal.arguments),
             opened=opened,
             expires=opened + timedelta(seconds=ask.expires),
@@ -176,12 +188,19 @@ class Batch:
 
     def _end(self, call: ToolCall, ended: Ended) -> None:
         self._ended[call.id] = ended
-        self._stops = self._stops or ended.is_signal
+        if ended.is_signal:
+            self._stop()
         self._finish(call, ended.status, ended.text, ended.value)
+
+    def _stop(self) -> None:
+        """Begin nothing more, and ask nobody any more: what is under way ends by itself."""
+        self._stops = True
+        for asking in self._asking:
+            asking.cancel()
 
     def _refuse(self, call: ToolCall, refused: Refused) -> None:
         if refused.status == "denied":
-            reason = refused.text.removeprefix("Denied: ")
+            reason = compacted(sendable(refused.text.removeprefix("Denied: ")), self._settings.max_result)
             self._note(ToolDenied, call, tool=self._real_name(call.name), reason=reason)
         self._finish(call, refused.status, refused.text)
 
@@ -208,4 +227,7 @@ class Batch:
     def _note(self, event: type[Event], call: ToolCall, **values: Any) -> None:
         if self._inside is not None:
             host, where = self._inside
-            host.note(where, event, call=call.id, **values)
+            host.note(where, event, call=self._told_id(call), **values)
+
+    def _told_id(self, call: ToolCall) -> str:
+        return self._told.get(call.id, call.id)

@@ -115,6 +115,8 @@ class ToolCatalog:
 
     async def usable(self, allowed: Allowed = None) -> Mapping[str, Tool]:
         """Return the tools that a request may use, by name."""
+        if isinstance(allowed, str):
+            raise ContractError(f"allowed={allowed!r}: give the names in a list, as in [{allowed!r}]")
         if not self._ready:
             await self.open()
         if allowed is None:

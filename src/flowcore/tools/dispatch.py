@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from ..clock import SystemClock
 from ..errors import OutcomeUnknown, ToolError
 from ..events import ToolDelta, ToolStarted
+from ..messages import ToolCall
 from ..runtime import GRACE, RunThreads, current_loop, unwrapped
 from ..scope import Scope
 from ..state import snapshot
@@ -46,11 +47,14 @@ def arguments_text(arguments: Arguments) -> str:
 class Dispatch:
     """Runs calls under a scope: in the run that it belongs to, with its clock and its threads, or without one."""
 
-    def __init__(self, scope: Scope, around: Inside | None, timeout: float, deps: Any) -> None:
+    def __init__(
+        self, scope: Scope, around: Inside | None, timeout: float, deps: Any, told_id: Callable[[ToolCall], str]
+    ) -> None:
         self._scope = scope
         self._inside = around
         self._timeout = timeout
         self._deps = deps
+        self._told_id = told_id
         self.path = "" if around is None else path_of(around.where)
         self._clock = SystemClock() if around is None else around.host.clock
         self._loop = current_loop() if around is None else around.host.loop
@@ -152,12 +156,13 @@ class Dispatch:
         if self._inside is not None:
             host, where = self._inside
             told = {"tool": proposal.tool.name, "arguments": arguments_text(proposal.arguments)}
-            host.note(where, ToolStarted, call=proposal.call.id, **told)
+            host.note(where, ToolStarted, call=self._told_id(proposal.call), **told)
 
     def _emit(self, proposal: Proposal, data: object) -> None:
         if self._inside is not None:
             host, where = self._inside
-            host.tell(where, ToolDelta, call=proposal.call.id, tool=proposal.tool.name, data=data)
+            call = self._told_id(proposal.call)
+            host.tell(where, ToolDelta, call=call, tool=proposal.tool.name, data=data)
 
     def _leave_behind(self, name: str) -> None:
         if self._inside is not None:

@@ -28,8 +28,12 @@ class ExecutorSettings:
             raise ValueError(f"ToolExecutor(concurrency={self.concurrency!r}): give a whole number above zero")
         if not self.timeout > 0:
             raise ValueError(f"ToolExecutor(timeout={self.timeout!r}): give seconds above zero")
-        if not self.max_result >= 100:
+        if not is_a(self.max_result, int) or self.max_result < 100:
             raise ValueError(f"ToolExecutor(max_result={self.max_result!r}): give a hundred characters or more")
+        if self.policy is not None and not callable(self.policy):
+            raise ValueError(f"ToolExecutor(policy={self.policy!r}): give a function of one proposal")
+        if self.guard is not None and not is_a(self.guard, RepetitionGuard):
+            raise ValueError(f"ToolExecutor(guard={self.guard!r}): give a RepetitionGuard, or None")
         for hook in self.hooks:
             if not callable(hook):
                 raise ValueError(f"ToolExecutor(hooks=[{hook!r}]): give functions of one proposal")
