@@ -370,3 +370,10 @@ async def test_keeping_alive_with_comments_is_no_answer() -> None:
         async with ChatModel("m", base_url=server.base_url) as model:
             texts = [chunk.text async for chunk in model.stream(HELLO)]
     assert texts == ["hi", ""]
+
+
+@pytest.mark.parametrize("end", [b"data:  [DONE] \n\n", b"data:\n\ndata: [DONE]\n\n", b"data:\n\ndata: \n\n"])
+async def test_events_of_nothing_and_space_around_the_end_do_no_harm(end: bytes) -> None:
+    with faulty(lambda talk: talk.stream(piece("hi"), b"data:\n\n", piece("", "stop"), end, end=True)) as server:
+        async with watched(server.base_url) as (model, _):
+            assert assembled([chunk async for chunk in model.stream(HELLO)]).text == "hi"

@@ -21,6 +21,7 @@ from .chat_faults import Place
 from .chat_reply import reply_of
 from .chat_request import Asked, SchemaForm, asked_of
 from .chat_stream import ChatStream
+from .chat_veil import veiled
 from .measure import estimated_usage
 from .model import EVERY_FEATURE, Feature
 from .secrets import Covered, Secrets, checked_headers, checked_key
@@ -72,7 +73,8 @@ class ChatModel:
         )
         if key:
             self._headers["authorization"] = f"Bearer {key}"
-        self._place = Place(f"{self._base_url}/chat/completions", model, Secrets.of(key, headers))
+        shared = {} if client is None else dict(client.headers)
+        self._place = Place(f"{self._base_url}/chat/completions", model, Secrets.of(key, {**shared, **headers}))
         self._model = model
         self._client = client
         # Connections belong to the event loop that they were made in.
@@ -153,7 +155,7 @@ class ChatModel:
 
         client = self._client or self._own.get()
         if client is None:
-            client = open_client()
+            client = open_client(self._place)
             self._own.set(client)
         transfer = Transfer(client, self._place, self._timeout, self._max_bytes)
         await transfer.send(_json(asked), Covered(self._headers, accept=accept))
@@ -169,6 +171,7 @@ class ChatModel:
         reply = reply_of(answer) if answer is not None else None
         if reply is None:
             raise self._place.foreign(transfer.status, transfer.kind, body)
+        reply = veiled(self._place.secrets, reply)
         usage = reply.usage if reply.usage.total else estimated_usage(self, request, reply)
         return replace(reply, usage=usage, warnings=asked.warnings, model=reply.model or self._model)
 

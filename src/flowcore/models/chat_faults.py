@@ -109,6 +109,15 @@ class Place:
             why = _REFUSED
         return ModelRequestError(f"{self.url} cannot be reached: {why}", retryable=retryable)
 
+    def closed(self) -> ModelRequestError:
+        """Return the error for a client that somebody closed."""
+        return ModelRequestError(f"{self.url} cannot be asked: the client was closed; keep it open until the end")
+
+    def unset(self, why: str) -> ModelRequestError:
+        """Return the error for an environment in which nothing can be asked."""
+        message = f"{self.url} cannot be asked: {self._clean(why)} (see HTTPS_PROXY, ALL_PROXY and SSL_CERT_FILE)"
+        return ModelRequestError(message)
+
     def _tls(self, error: ssl.SSLError) -> str:
         if isinstance(error, ssl.SSLCertVerificationError):
             return f"its certificate is not trusted: {self._clean(error.verify_message)}"
@@ -128,6 +137,8 @@ class Place:
         )
 
     def _glimpse(self, kind: str, body: bytes) -> str:
+        if "event-stream" in kind:  # is in pieces, and so may be a secret that stands in it
+            return "a stream, which was not asked for"
         text = body[: 64 * _LONGEST].decode(errors="replace")
         if "html" in kind or text.lstrip()[:1] == "<":
             title = re.search(r"<title[^>]*>(.*?)</title>", text, re.IGNORECASE | re.DOTALL)

@@ -11,6 +11,7 @@ from ..wire import ServerEvent, SseReader, fault_of, read_fault, read_reply
 from .assembly import Assembly
 from .chat_faults import Place
 from .chat_reply import PieceReader
+from .chat_veil import StreamVeil
 
 if TYPE_CHECKING:
     from .chat_transfer import Transfer
@@ -28,6 +29,7 @@ class ChatStream:
         self._place = place
         self._events = SseReader()
         self._pieces = PieceReader()
+        self._veil = StreamVeil(place.secrets)
         self._waiting: deque[Chunk] = deque()
         self._came = Assembly()
         self._failure: ModelError | None = None
@@ -38,7 +40,7 @@ class ChatStream:
     @property
     def finish_reason(self) -> str:
         """Why the answer ended."""
-        return self._pieces.finish_reason or self._pieces.default_finish
+        return self._place.secrets.scrub_answer(self._pieces.finish_reason or self._pieces.default_finish)
 
     def reply(self) -> ModelReply[Any]:
         """Return what came so far."""
@@ -75,8 +77,10 @@ class ChatStream:
             self._fail(self._place.cut("it ended before it was whole"))
 
     def _read(self, event: ServerEvent) -> None:
-        if event.data == _DONE:
-            self._ended = True
+        data = event.data.strip()
+        if data == _DONE:
+            self._end()
+        if not data or data == _DONE:  # some servers keep a silent connection alive by events of nothing
             return
         if event.event == "error":
             self._fail(self._place.said(read_fault(event.data.encode()) or fault_of(event.data)))
@@ -89,13 +93,19 @@ class ChatStream:
         if piece.error:
             self._fail(self._place.said(fault_of({"error": piece.error})))
         else:
-            self._waiting += self._pieces.read(piece)
+            for chunk in self._pieces.read(piece):
+                self._waiting += self._veil.take(chunk)
+
+    def _end(self) -> None:
+        self._ended = True
+        self._waiting += self._veil.rest()
 
     def _fail(self, failure: ModelError) -> None:
         """Keep the failure for after what came before it. After the end of the answer it is none."""
         if self._pieces.finish_reason:
-            self._ended = True
+            self._end()
             return
+        self._waiting += self._veil.rest()
         if isinstance(failure, ModelRequestError | ModelTimeout):
             failure.text = self._came.reply().text + "".join(chunk.text for chunk in self._waiting)
         self._failure = failure

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ssl
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import suppress
+from typing import cast
 
 import anyio
 import httpx
 
 from ..errors import ModelError
 from .chat_faults import Place, causes
+from .hush import hushed
 from .secrets import Covered
 
 __all__ = ["Transfer", "open_client"]
@@ -21,15 +23,24 @@ _CONNECT_SECONDS = 10.0
 _DRAIN_SECONDS = 0.25
 """How long to wait for the end of an answer that has said all, so that its connection can be used again."""
 _CLOSE_SECONDS = 5.0
+_LEFT_OVER = 2**16
+"""How many pieces are taken from an answer that was closed, to bring it to its end."""
 _FAULT_BYTES = 2**16
 """How much of an error's body is read."""
 _FAULTS = (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError, OSError, UnicodeError)
 _BROKEN = (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError, httpx.CloseError)
 
 
-def open_client() -> httpx.AsyncClient:
-    """Return a client of its own for a model. It waits for a free connection as long as its caller does."""
-    return httpx.AsyncClient(follow_redirects=False)
+def open_client(place: Place) -> httpx.AsyncClient:
+    """Return a client of its own for a model. It waits for a free connection as long as its caller does.
+
+    Raises `ModelRequestError` if the environment asks for what cannot be had.
+    """
+    try:
+        return httpx.AsyncClient(follow_redirects=False)
+    except Exception as error:  # whatever the environment says of proxies and certificates
+        fault = place.unset(str(error) or type(error).__name__)
+    raise fault
 
 
 class _Body(httpx.AsyncByteStream):
@@ -81,18 +92,21 @@ class Transfer:
 
     @property
     def _encoding(self) -> str:
-        encoding: str = self._response.headers.get("content-encoding", "")
+        encoding: str = self._response.headers.get("content-encoding", "").strip().lower()
         return "" if encoding == "identity" else encoding
 
     async def send(self, body: bytes, headers: Covered) -> None:
         """Send the request and wait for the head of the answer. Raises `ModelError` when it is a refusal."""
         timeout = httpx.Timeout(self._timeout, connect=self._connect, pool=None)
+        if self._client.is_closed:
+            raise self._place.closed()
         try:
             request = self._client.build_request(
                 "POST", self._place.url, content=body, headers=headers, timeout=timeout
             )
             request.stream = _Body(body)
-            self._response = await self._client.send(request, stream=True, follow_redirects=False)
+            with hushed(self._place.secrets):
+                self._response = await self._client.send(request, stream=True, follow_redirects=False)
         except _FAULTS as error:
             fault = self._fault(error)
         else:
@@ -138,9 +152,11 @@ class Transfer:
         with anyio.move_on_after(_CLOSE_SECONDS, shield=True):
             await self._response.aclose()
             # The generators of the transport are brought to their end: trio warns of those left to the collector.
+            # A stream of a test's own may have none, and never wait.
             with suppress(Exception):
-                while True:
+                for _ in range(_LEFT_OVER):
                     await anext(self._parts)
+                await cast("AsyncGenerator[bytes]", self._parts).aclose()
 
     async def _refusal(self) -> ModelError:
         if self._response.is_success:
@@ -155,6 +171,8 @@ class Transfer:
 
     def _fault(self, error: Exception) -> ModelError:
         place = self._place
+        if self._client.is_closed:
+            return place.closed()
         if isinstance(error, httpx.ConnectTimeout):
             return place.late("no connection", self._connect)
         if isinstance(error, httpx.TimeoutException):
