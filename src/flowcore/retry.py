@@ -26,7 +26,7 @@ class Retry:
     on: tuple[type[Exception], ...] = (Exception,)
 
     def __post_init__(self) -> None:
-        if self.attempts < 1:
+        if not self.attempts >= 1:
             raise ValueError(f"Retry(attempts={self.attempts}): give 1 or more")
         for name in ("wait", "factor", "max_wait"):
             value = getattr(self, name)
@@ -38,7 +38,11 @@ class Retry:
 
     def pause(self, attempt: int) -> float:
         """Return the seconds to wait after attempt number `attempt` failed."""
-        return float(min(self.wait * self.factor ** (attempt - 1), self.max_wait))
+        try:
+            pause = self.wait * self.factor ** (attempt - 1) if self.wait else 0.0
+        except OverflowError:
+            pause = self.max_wait
+        return float(min(self.max_wait, self.wait if math.isnan(pause) else pause))
 
     def wants(self, error: Exception, attempt: int) -> bool:
         """Return whether attempt number `attempt`, which raised `error`, is followed by another."""

@@ -44,16 +44,17 @@ def reply_of(answer: ChatReply) -> ModelReply[Any] | None:
 
 
 def usage_of(usage: Usage | None) -> TokenUsage | None:
-    """Return the tokens, None when the server did not tell them."""
+    """Return the tokens, None when the server did not tell them, or told what cannot be."""
     if usage is None or (usage.prompt_tokens is None and usage.completion_tokens is None):
         return None
     sent, came = usage.prompt_tokens_details, usage.completion_tokens_details
-    return TokenUsage(
+    told = TokenUsage(
         usage.prompt_tokens or 0,
         usage.completion_tokens or 0,
-        (sent.cached_tokens if sent else None) or 0,
-        (came.reasoning_tokens if came else None) or 0,
+        max(0, (sent.cached_tokens if sent else None) or 0),
+        max(0, (came.reasoning_tokens if came else None) or 0),
     )
+    return None if min(told.input, told.output) < 0 else told
 
 
 class PieceReader:

@@ -58,7 +58,7 @@ class Exchange:
             try:
                 return reply, form.read(reply.text)
             except Misfit as misfit:
-                if repaired == self._rules.repairs:
+                if repaired >= self._rules.repairs:
                     raise OutputInvalid(_said_last(misfit, repaired), reply.text) from None
                 messages = (*messages, *_complaint(reply.text, misfit))
             repaired += 1

@@ -58,14 +58,14 @@ def estimated_usage(model: Model, request: ModelRequest, reply: ModelReply[Any])
     """Return what a request is taken to have used, when the model did not say."""
     said = reply.text + reply.reasoning + "".join(call.name + call.arguments for call in reply.tool_calls)
     asked = measured(model, request).tokens
-    return TokenUsage(asked, _of_bytes(len(said.encode())), estimated=True)
+    return TokenUsage(asked, _of_bytes(len(said.encode(errors="replace"))), estimated=True)
 
 
 def _payload(model: Model, request: ModelRequest, streaming: bool) -> bytes:
     """Return what is sent; of a model that does not say, the request as JSON."""
     if hasattr(model, "payload"):
         return cast(SizedModel, model).payload(request, streaming=streaming)
-    return json.dumps(_plain(request), ensure_ascii=False, separators=(",", ":")).encode()
+    return json.dumps(_plain(request), ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
 
 
 def _tokens(model: Model, request: ModelRequest, body: bytes) -> int:

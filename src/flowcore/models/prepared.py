@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic
 
@@ -25,7 +25,10 @@ def as_messages(said: Said) -> tuple[Message, ...]:
     """Return messages; a text is one user message. Raises `ContractError` for anything else."""
     if isinstance(said, str):
         return (Message("user", said),)
-    messages: tuple[Any, ...] = tuple(said)
+    given: Any = said
+    if isinstance(given, Message) or not isinstance(given, Iterable):
+        raise ContractError(f"the messages are a {type(given).__name__}: give a text, or a list of messages")
+    messages = tuple(given)
     for message in messages:
         if not isinstance(message, Message):
             raise ContractError(f'a message is a {type(message).__name__}: give Message("user", "...")')

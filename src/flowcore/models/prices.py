@@ -30,14 +30,14 @@ class PublicPrices:
 
     def __call__(self, model: str, usage: TokenUsage) -> float | None:
         """Return the price, or None where the list has no such model, or not at that address."""
-        used = self._library.Usage(
-            input_tokens=usage.input,
-            output_tokens=usage.output,
-            cache_read_tokens=min(usage.cached, usage.input),
-        )
         try:
+            used = self._library.Usage(
+                input_tokens=usage.input,
+                output_tokens=usage.output,
+                cache_read_tokens=min(usage.cached, usage.input),
+            )
             return float(self._library.calc_price(used, model, **self._where).total_price)
-        except (LookupError, ValueError):
+        except (LookupError, ValueError, ArithmeticError):
             return None
 
 

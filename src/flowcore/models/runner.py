@@ -81,7 +81,7 @@ class ModelRunner:
         )
         known = str(getattr(self._model, "name", ""))
         self._name = known or type(self._model).__name__
-        self._host = urlsplit(getattr(self._model, "base_url", "")).hostname or ""
+        self._host = urlsplit(str(getattr(self._model, "base_url", None) or "")).hostname or ""
         own: Collection[Feature] = getattr(self._model, "features", EVERY_FEATURE)
         self._features = frozenset(own if features is None else features)
         self._rules = Rules(context_limit, repairs, reducer)
@@ -90,7 +90,7 @@ class ModelRunner:
             self._model,
             self._name,
             retry or Retry(attempts=1),
-            prices or (PublicPrices(getattr(self._model, "base_url", "")) if known else None),
+            prices or (PublicPrices(str(getattr(self._model, "base_url", None) or "")) if known else None),
             clock,
             timeout,
             piece_timeout,

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from inspect import isawaitable
 from typing import Any, Protocol, cast
 
 import anyio
 import anyio.lowlevel
 
 from ..clock import Clock, SystemClock
-from ..errors import ModelRequestError, ModelTimeout
+from ..errors import ContractError, ModelRequestError, ModelTimeout
 from ..events import ModelChunk
 from ..messages import Chunk, ModelReply, ModelRequest, TokenUsage
 from ..retry import Retry
@@ -25,11 +26,13 @@ from .patience import Patience
 from .prices import Prices, PublicPrices
 from .retries import as_undelivered, is_transient, pause_before_retry
 from .slots import Slots
+from .sound import is_cost, is_usage, sound_chunk, sound_price, sound_reply, sound_stream
 
 __all__ = ["Call", "Delivery", "OutputSink", "Sender", "Sink", "Tally"]
 
 _CLOSING = 5.0
 """Seconds in which a stream that is left must have closed."""
+_SINK = "give an async function, or an object with `async def output(chunk)`"
 
 
 class OutputSink(Protocol):
@@ -48,6 +51,8 @@ class Delivery:
 
     def __init__(self, sink: Sink) -> None:
         self._output = cast("Callable[[Chunk], Awaitable[object]]", getattr(sink, "output", sink))
+        if not callable(self._output):
+            raise ContractError(f"the sink is a {type(sink).__name__}: {_SINK}")
         self.count = 0
         self.failure: Exception | None = None
 
@@ -55,7 +60,10 @@ class Delivery:
         """Wait until the sink has taken a piece."""
         self.count += 1
         try:
-            await self._output(chunk)
+            taken = self._output(chunk)
+            if not isawaitable(taken):
+                raise ContractError(f"the sink returned a {type(taken).__name__} and cannot be awaited: {_SINK}")
+            await taken
         except Exception as error:
             self.failure = error
             raise
@@ -133,9 +141,9 @@ class Sender:
     async def _once(self, call: Call, why: str, clock: Clock) -> ModelReply[Any]:
         patience = Patience(clock, self.timeout, self.piece_timeout)
         async with self.slots.one(), call.payer.request(self.name, why=why) as paid:
-            if call.delivery is not None and hasattr(self.model, "stream"):
+            if call.delivery is not None and getattr(self.model, "stream", None) is not None:
                 return await self._streamed(call, call.delivery, paid, patience)
-            reply = await patience.answer(lambda: self.model.complete(call.request))
+            reply = sound_reply(await patience.answer(lambda: self.model.complete(call.request)))
             self._pay(call, reply, paid)
             if call.delivery is not None:
                 for piece in pieces_of(reply):
@@ -146,7 +154,7 @@ class Sender:
         """Return the answer that came piece by piece. One that broke off is paid for, too."""
         assembly = Assembly()
         try:
-            async with _closing(cast(StreamingModel, self.model).stream(call.request)) as stream:
+            async with _closing(sound_stream(cast(StreamingModel, self.model).stream(call.request))) as stream:
                 tell = _teller(call.payer, paid)
                 await patience.watched(lambda: self._pump(stream, delivery, assembly, patience, tell))
             if not assembly.is_whole:
@@ -156,7 +164,8 @@ class Sender:
             if isinstance(error, ModelRequestError | ModelTimeout):
                 error.text = error.text or said.text
             if assembly.count and not call.payer.is_closed:
-                self._pay(call, said, paid)
+                with suppress(Exception):  # a price that raises takes the place of no cancellation
+                    self._pay(call, said, paid)
             raise
         self._pay(call, assembly.reply(), paid)
         return assembly.reply()
@@ -177,26 +186,40 @@ class Sender:
             except StopAsyncIteration:
                 return
             wait = patience.piece
-            assembly.add(chunk)
+            assembly.add(sound_chunk(chunk))
             if tell is not None:
                 tell(chunk)
             await delivery.hand(chunk)
 
     def _pay(self, call: Call, reply: ModelReply[Any], paid: Paid) -> None:
-        """Add what a request used, as the model told it; estimated where it did not."""
-        usage = reply.usage if reply.usage.total else estimated_usage(self.model, call.request, reply)
-        cost = reply.cost or self._price(reply, usage, call.tally)
-        paid.used(tokens=usage.total, cost=cost, estimated=usage.estimated)
-        call.tally.usage += usage
-        call.tally.cost += cost
-        call.tally.warn(*reply.warnings)
+        """Add what a request used, as the model told it; estimated where it did not, or told what cannot be."""
+        usage, cost = reply.usage, 0.0
+        if not is_usage(usage):
+            call.tally.warn("the model told a usage that cannot be, so it was estimated")
+        if not is_usage(usage) or not usage.total:
+            usage = estimated_usage(self.model, call.request, reply)
+        try:
+            cost = self._cost(reply, usage, call.tally)
+        finally:
+            paid.used(tokens=usage.total, cost=cost, estimated=usage.estimated)
+            call.tally.usage += usage
+            call.tally.cost += cost
+            call.tally.warn(*reply.warnings)
+
+    def _cost(self, reply: ModelReply[Any], usage: TokenUsage, tally: Tally) -> float:
+        told: Any = reply.cost
+        if told and is_cost(told):
+            return float(told)
+        if told:
+            tally.warn("the model told a cost that cannot be, so it was not counted")
+        return self._price(reply, usage, tally)
 
     def _price(self, reply: ModelReply[Any], usage: TokenUsage, tally: Tally) -> float:
         if self.prices is None:
             return 0.0
-        cost = self.prices(self.name, usage)
+        cost = sound_price(self.name, self.prices(self.name, usage))
         if cost is None and reply.model and reply.model != self.name:
-            cost = self.prices(reply.model, usage)
+            cost = sound_price(reply.model, self.prices(reply.model, usage))
         if cost is None:
             tally.warn(f"the price of {self.name!r} is not known, so its cost is counted as 0: give `prices=`")
         return cost or 0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable
 from dataclasses import dataclass, field
+from inspect import iscoroutine
 from typing import Any, TypeAlias
 
 from ..clock import Clock, SystemClock
@@ -15,7 +16,7 @@ from ..models.model import EVERY_FEATURE, Feature
 __all__ = ["ScriptedLine", "ScriptedModel"]
 
 Said = str | ModelReply[Any] | Exception
-Line: TypeAlias = "Said | Callable[[ModelRequest], Said] | ScriptedLine"
+Line: TypeAlias = "Said | Callable[[ModelRequest], Said | ScriptedLine] | ScriptedLine"
 _WORDS = re.compile(r"\s*\S+|\s+")
 
 
@@ -49,7 +50,7 @@ class ScriptedLine:
             for piece in self.chunks:
                 assembly.add(piece)
             return assembly.reply()
-        return self.said if isinstance(self.said, ModelReply) else ModelReply(self.said)
+        return self._whole
 
     @property
     def chunks(self) -> list[Chunk]:
@@ -57,12 +58,16 @@ class ScriptedLine:
         if isinstance(self.said, Exception):
             raise self.said
         if not self.pieces:
-            whole = self.said if isinstance(self.said, ModelReply) else ModelReply(self.said)
-            pieces = [piece for chunk in pieces_of(whole) for piece in _by_words(chunk)]
+            pieces = [piece for chunk in pieces_of(self._whole) for piece in _by_words(chunk)]
             return pieces[:-1] if self.breaks is not None else pieces
         pieces = [Chunk(text=piece) if isinstance(piece, str) else piece for piece in self.pieces]
         ends = self.breaks is not None or any(piece.finish_reason for piece in pieces)
         return pieces if ends else [*pieces, Chunk(finish_reason="stop")]
+
+    @property
+    def _whole(self) -> ModelReply[Any]:
+        said: Any = self.said
+        return said if isinstance(said, ModelReply) else ModelReply(said)
 
 
 class ScriptedModel:
@@ -82,6 +87,8 @@ class ScriptedModel:
         features: Collection[Feature] = EVERY_FEATURE,
         clock: Clock | None = None,
     ) -> None:
+        if isinstance(lines, str | ModelReply | Exception):
+            raise TypeError("the lines of a scripted model are a list: ScriptedModel([...]), one line a request")
         self._lines = list(lines)
         self._clock = clock if clock is not None else SystemClock()
         self.name = name
@@ -123,9 +130,19 @@ class ScriptedModel:
         if len(self.requests) > len(self._lines):
             raise AssertionError(f"the scripted model has {len(self._lines)} lines and was asked once more")
         line = self._lines[len(self.requests) - 1]
-        if isinstance(line, ScriptedLine):
-            return line
-        return ScriptedLine(line if isinstance(line, str | ModelReply | Exception) else line(request))
+        said: Any = line
+        if callable(said) and not isinstance(said, str | ModelReply | Exception | ScriptedLine):
+            said = said(request)
+        if isinstance(said, str | ModelReply | Exception):
+            return ScriptedLine(said)
+        if isinstance(said, ScriptedLine):
+            return said
+        if iscoroutine(said):
+            said.close()
+        kinds = "a text, a ModelReply, an exception, a ScriptedLine, or a function that returns one of these"
+        raise TypeError(
+            f"line {len(self.requests)} of the scripted model is a {type(said).__name__}: give {kinds}"
+        )
 
     async def _wait(self, seconds: float) -> None:
         if seconds > 0:
