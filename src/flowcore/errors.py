@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 __all__ = [
     "BudgetExhausted",
@@ -98,6 +98,16 @@ class FlowcoreError(Exception):
     """The base of every error that flowcore raises by itself."""
 
     code: ClassVar[str] = "flowcore"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles are made of what the error holds, whatever it is made from."""
+        return _restored, (type(self), self.args), self.__dict__
+
+
+def _restored(kind: type[FlowcoreError], args: tuple[Any, ...]) -> FlowcoreError:
+    error = kind.__new__(kind)
+    error.args = args
+    return error
 
 
 class FlowError(FlowcoreError, ValueError):
@@ -214,8 +224,8 @@ class ModelRequestError(ModelError):
     """Raised when a request was refused or could not be sent.
 
     `status` is the HTTP status, None where there was no answer at all. `retryable` says whether the same request
-    may be answered a little later, `retry_after` in how many seconds if the server said so. `text` is what had been
-    said when a stream broke.
+    may be answered a little later, `retry_after` in how many seconds if the server said so. `text` is what had
+    been said when a stream broke.
     """
 
     code: ClassVar[str] = "model_request"
