@@ -89,3 +89,17 @@ def test_what_is_no_fault_is_none(said: Any) -> None:
 )
 def test_retry_after_is_seconds_or_a_date(headers: dict[str, str], seconds: float | None) -> None:
     assert retry_after(headers, now=1445412480.0) == seconds
+
+
+@pytest.mark.parametrize("body", [b"[" * 60_000, b'{"error":' * 60_000])
+def test_what_is_nested_without_end_is_of_no_known_shape(body: bytes) -> None:
+    assert read_fault(body) is None
+
+
+@pytest.mark.parametrize(
+    ("place", "told"), [(5, "5: wrong"), (None, "wrong"), ("body", "body: wrong"), ([], "wrong")]
+)
+def test_the_place_of_a_fault_may_be_anything(place: object, told: str) -> None:
+    fault = fault_of({"detail": [{"msg": "wrong", "loc": place}]})
+    assert fault is not None
+    assert fault.message == told

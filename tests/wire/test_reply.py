@@ -55,3 +55,13 @@ def test_usage_of_an_unknown_shape_is_none(usage: Any) -> None:
 def test_what_is_no_reply_is_refused(body: bytes) -> None:
     with pytest.raises(ValueError, match="validation error"):
         read_reply(body)
+
+
+@pytest.mark.parametrize("name", ["id", "model"])
+@pytest.mark.parametrize("value", [5, [], {}, True])
+def test_a_name_of_another_type_makes_no_answer_useless(name: str, value: object) -> None:
+    reply = read_reply(json.dumps({name: value, "choices": [{"message": {"content": "hi", "refusal": value}}]}))
+    assert reply.choices is not None
+    assert reply.choices[0].message is not None
+    assert reply.choices[0].message.text == "hi"
+    assert getattr(reply, name) is None

@@ -43,8 +43,8 @@ _NEEDED = (
 class Fault:
     """What a server said. `overflow` says that the request is more than the model reads.
 
-    `limit` and `needed` are tokens, where the server named them. `status` is an HTTP status that the body names, as
-    it does where the real one was sent too early.
+    `limit` and `needed` are tokens, where the server named them. `status` is an HTTP status that the body names,
+    as it does where the real one was sent too early.
     """
 
     message: str = ""
@@ -59,7 +59,7 @@ def read_fault(body: bytes) -> Fault | None:
     """Return the fault that the body says in JSON, None when it is of no known shape."""
     try:
         return fault_of(json.loads(body))
-    except ValueError:
+    except (ValueError, RecursionError):  # the latter of lists within lists within lists
         return None
 
 
@@ -100,8 +100,14 @@ def _text(message: object) -> str:
     if message is None or isinstance(message, str):
         return message or ""
     if isinstance(message, list) and message and all(isinstance(one, Mapping) and "msg" in one for one in message):
-        return "; ".join(f"{'.'.join(map(str, one.get('loc', ())))}: {one['msg']}".lstrip(": ") for one in message)
+        return "; ".join(f"{_where(one.get('loc'))}: {one['msg']}".lstrip(": ") for one in message)
     return json.dumps(message, ensure_ascii=False, default=str)
+
+
+def _where(place: object) -> str:
+    if isinstance(place, list | tuple):
+        return ".".join(map(str, place))
+    return "" if place is None else str(place)
 
 
 def _number(value: object) -> int | None:

@@ -22,6 +22,10 @@ def _or_nothing(value: object, read: ValidatorFunctionWrapHandler) -> Any:
         return None
 
 
+_Loose = Annotated[str | None, WrapValidator(_or_nothing)]
+"""A text that the answer is useful without."""
+
+
 def _as_text(value: object) -> object:
     """Some servers give the arguments as an object. They are kept as the text that means the same."""
     return value if value is None or isinstance(value, str) else json.dumps(value)
@@ -68,7 +72,7 @@ class Said:
     """What the model says: a whole message, or a piece of one. Servers name what it thinks in two ways."""
 
     content: str | list[Any] | None = None
-    refusal: str | None = None
+    refusal: _Loose = None
     reasoning_content: Any = None
     reasoning: Any = None
     tool_calls: list[CallDelta] | None = None
@@ -106,8 +110,8 @@ class ChatReply:
     `error` is there when a server says a failure with the status of a success, or amid a stream.
     """
 
-    id: str | None = None
-    model: str | None = None
+    id: _Loose = None
+    model: _Loose = None
     choices: list[Choice] | None = None
     usage: Annotated[Usage | None, WrapValidator(_or_nothing)] = None
     error: Any = None
