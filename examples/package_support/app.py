@@ -11,12 +11,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from flowcore import App, Budget
-from flowcore.models import ModelRunner
+from flowcore.models import ChatModel, ModelRunner
 from flowcore_presentation import Words, to_text
 
 from .flow import support_flow
@@ -27,6 +27,8 @@ from .writer import written
 
 KEY = "PACKAGE_SUPPORT_API_KEY"
 _BUDGET = Budget(requests=8, seconds=600)
+_PATIENCE = 300.0
+"""Seconds that a model may think about one request: a small machine takes its time."""
 _QUOTED = Words(answered="Quoted from the installed texts", fallback="No answer", blocked="Not answered")
 
 
@@ -71,12 +73,19 @@ class Options:
 
     model: Annotated[str, Field(description="the model that writes the answers", min_length=1)]
     base_url: Annotated[str, Field(description="where its OpenAI-compatible API is")] = "https://api.openai.com/v1"
+    schema_as: Annotated[
+        Literal["json_schema", "json_object"], Field(description="how its API takes the schema of an answer")
+    ] = "json_schema"
     evidence: Annotated[int, Field(description="characters of evidence for each question", ge=200)] = 6_000
 
 
 def with_model(options: Options) -> App[Asked, object, Reply]:
     """The app with a model that writes the answers. Its API key is read from the environment, if there is one."""
-    runner = ModelRunner(options.model, base_url=options.base_url, api_key=os.environ.get(KEY) or None)
+    key = os.environ.get(KEY) or None
+    model = ChatModel(
+        options.model, base_url=options.base_url, api_key=key, timeout=_PATIENCE, schema_as=options.schema_as
+    )
+    runner = ModelRunner(model, timeout=_PATIENCE)
     words = Words(
         answered=f"Written by {options.model} from the installed texts",
         fallback="From the installed texts, without the model",
