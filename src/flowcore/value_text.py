@@ -10,7 +10,8 @@ import os
 import pathlib
 import re
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from itertools import islice
 from typing import Any, Final
 
 from pydantic import BaseModel
@@ -33,15 +34,23 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 class ValuePrinter:
-    """Prints values on one line each, sorted, at most `longest` characters of a text.
+    """Prints values on one line each, sorted, at most `longest` characters of a text and `most` items of a list.
 
     Masked, it prints the same in every run: rounded, without times, and with numbers in place of ids. `mask` has
     a word for each place whose value is not to be shown: `{"state.token": "secret"}`. The items of a list stand at
     its own place.
     """
 
-    def __init__(self, *, masked: bool = True, longest: int = 200, mask: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        masked: bool = True,
+        longest: int = 200,
+        most: int | None = None,
+        mask: Mapping[str, str] | None = None,
+    ) -> None:
         self._masked = masked
+        self._most = most
         self._mask = mask or {}
         self._longest = longest
         self._uuids: dict[uuid.UUID, int] = {}
@@ -93,16 +102,25 @@ class ValuePrinter:
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             return self._fields(value, [entry.name for entry in dataclasses.fields(value)], place)
         if isinstance(value, Log):
-            return f"Log({self.text(list(value), place)})"
+            return f"Log([{self._joined(value, (self.text(item, place) for item in self._first(value)))}])"
         if isinstance(value, Mapping):
-            pairs = ((self.text(key), self.text(value[key], _inside(place, key))) for key in self._sorted(value))
-            return "{" + ", ".join(f"{key}: {item}" for key, item in pairs) + "}"
+            keys = self._sorted(value) if self._first(value) is value else self._first(value)
+            pairs = (f"{self.text(key)}: {self.text(value[key], _inside(place, key))}" for key in keys)
+            return "{" + self._joined(value, pairs) + "}"
         if isinstance(value, set | frozenset):
-            return "{" + ", ".join(self._members(value, place)) + "}"
+            return "{" + self._joined(value, self._members(self._first(value), place)) + "}"
         if isinstance(value, list | tuple):
-            inner = ", ".join(self.text(item, place) for item in value)
+            inner = self._joined(value, (self.text(item, place) for item in self._first(value)))
             return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
         return self.shortened(escaped(self._stable(_BREAKS.sub(" ", repr(value)))))
+
+    def _first(self, value: Collection[Any]) -> Iterable[Any]:
+        """Return the items that are told: all, or of too many the first."""
+        return value if self._most is None or len(value) <= self._most else islice(value, self._most)
+
+    def _joined(self, value: Collection[Any], texts: Iterable[str]) -> str:
+        left = 0 if self._most is None else len(value) - self._most
+        return ", ".join([*texts, f"... and {left:,} more"] if left > 0 else texts)
 
     def _uuid(self, value: uuid.UUID) -> str:
         if not self._masked:

@@ -34,6 +34,8 @@ from .following import Gates, Walk, everything, many, walk
         ("localhost.evil.example", 403),
         ("[evil]:1", 403),
         ("", 403),
+        ("[::1]evil.example", 403),
+        ("127.0.0.1:80:80", 403),
     ],
 )
 async def test_only_names_of_this_machine_are_let_in(host: str, status: int) -> None:

@@ -12,7 +12,16 @@ from pydantic import BaseModel
 
 from flowcore import Budget, Complete, Continue, Flow, Log, Retry, Step, current_scope, each, node, parallel
 from flowcore.errors import RecordingError
-from flowcore.recording import Recorded, Recording, VisitData, dump_runs, load_runs, read_runs, recording_of
+from flowcore.recording import (
+    Recorded,
+    Recording,
+    VisitData,
+    dump_runs,
+    flow_data,
+    load_runs,
+    read_runs,
+    recording_of,
+)
 from flowcore.testing import FakeClock
 
 
@@ -304,3 +313,38 @@ async def test_a_run_is_recorded_bit_by_bit_while_it_goes_on() -> None:
     assert [visit.path for visit in seen] == ["write#1", "mend#1", "hand_in#1"]
     assert bit_by_bit.ended() == []
     assert bit_by_bit.whole("", "", seen) == recording_of(run.trace)
+
+
+@dataclass
+class Heap:
+    items: list[int] = field(default_factory=list)
+    names: dict[str, int] = field(default_factory=dict)
+    kinds: set[int] = field(default_factory=set)
+
+
+async def test_of_very_many_items_the_first_are_kept_and_the_number_of_the_rest() -> None:
+    @node
+    async def pile(step: Step[Heap]) -> Complete[None]:
+        step.state.items = list(range(100_000))
+        step.state.names = {str(number): number for number in range(300)}
+        step.state.kinds = set(range(201))
+        return Complete(None)
+
+    run = await recorded(Flow("pile", pile), Heap())
+    items, kinds, names = run.visits[0].changes
+    assert items.now.endswith("198, 199, ... and 99,800 more]")
+    assert kinds.now.endswith(", ... and 1 more}")
+    assert names.now.endswith('"199": 199, ... and 100 more}')
+    assert sum(map(len, (items.now, names.now, kinds.now))) < 6_000
+
+
+def test_flows_in_flows_without_end_are_told_in_one_line() -> None:
+    @node
+    async def last(step: Step[Desk]) -> Complete[str]:
+        return Complete("")
+
+    deep = Flow("deep", last)
+    for _ in range(140):
+        deep = Flow("deep", deep.as_node("inner").to(last), last)
+    with pytest.raises(RecordingError, match=r"flows stand in flows too deeply to be shown \(about 100 levels\)"):
+        flow_data(deep.plan)

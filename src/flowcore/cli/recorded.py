@@ -46,4 +46,6 @@ def _fault(runs: Sequence[Recording], name: str, hash: str, found: int) -> str:
     remedy = f"name one after a #, by its place from 1 to {len(runs)} or as one of {names}{more}"
     if not hash:
         return f"there are {len(runs)} runs in it; {remedy}"
+    if not name:
+        return f"the # names no run; {remedy}"
     return f"there {'is no run' if not found else f'are {found} runs'} {shown(name)} in it; {remedy}"

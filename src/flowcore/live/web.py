@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import logging
+import re
 import secrets
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -33,6 +34,9 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "x-frame-options": "DENY",
 }
+
+_HOST = re.compile(r"(\[(?P<v6>[^\]]*)\]|(?P<name>[^:]*))(:\d*)?")
+"""What a browser calls a server: a name or an address, and perhaps a port."""
 
 
 def web_app(source: Source, token: str, host: str, viewers: Viewers) -> ASGIApp:
@@ -148,7 +152,8 @@ class _Guard:
         await app(scope, receive, partial(_with_headers, send))
 
     def _is_ours(self, host: str) -> bool:
-        name = host.rpartition("]")[0].removeprefix("[") if host.startswith("[") else host.partition(":")[0]
+        found = _HOST.fullmatch(host)
+        name = "" if found is None else found["v6"] or found["name"]
         return name.lower() in self._names or _is_address(name)
 
 

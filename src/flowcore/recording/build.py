@@ -25,7 +25,9 @@ __all__ = ["Recorded", "recording_of"]
 
 _LONGEST = 4_000
 """Characters that are kept of a text in a value; of a longer one its length and a mark are told."""
-_PRINTER = ValuePrinter(masked=False, longest=_LONGEST)
+_MOST = 200
+"""Items that are kept of a list, a dict, a set or a log in a value; of more their number is told."""
+_PRINTER = ValuePrinter(masked=False, longest=_LONGEST, most=_MOST)
 
 
 def recording_of(
@@ -50,7 +52,7 @@ class Recorded:
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
-        self._printer = ValuePrinter(masked=False, longest=_LONGEST)
+        self._printer = ValuePrinter(masked=False, longest=_LONGEST, most=_MOST)
         self._values: dict[int, dict[str, Any]] = {}
         self._read = 0
         self._read_notes = 0

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from ..errors import RecordingError
 from ..graph import EdgeKind, Plan, plan_data
 from ..graph.problems import bad_id
 from ..value_text import escaped
@@ -124,8 +125,20 @@ def flow_data(plan: Plan) -> FlowData:
 
 
 def read_flow(data: Any) -> FlowData:
-    """Read a flow from the data that `plan_data` makes. Raises pydantic's `ValidationError`."""
-    return FlowData.model_validate(data)
+    """Read a flow from the data that `plan_data` makes.
+
+    Raises:
+        ValidationError: The data is not that of a flow.
+        RecordingError: Flows stand in flows more deeply than can be read.
+    """
+    try:
+        return FlowData.model_validate(data)
+    except ValidationError as error:
+        if any(found["type"] == "recursion_depth_exceeded" for found in error.errors(include_input=False)):
+            raise RecordingError(
+                "flows stand in flows too deeply to be shown (about 100 levels); embed fewer in one another"
+            ) from error
+        raise
 
 
 def flow_fault(flow: FlowData) -> str:

@@ -110,7 +110,8 @@ def _limited(run: Recording, spent: Spent) -> Iterator[tuple[str, int, float, fl
 
 
 def _limits(run: Recording) -> dict[str, float]:
-    return {name: limit for name, limit in run.budget.items() if math.isfinite(limit)}
+    """Return the limits that this version knows: a file may tell of more."""
+    return {name: limit for name, limit in run.budget.items() if name in DIMENSIONS and math.isfinite(limit)}
 
 
 def _tone(name: str, used: float, limit: float, run: Recording) -> str:
