@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal, cast
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, PrivateAttr
 
 from flowcore import ContractError
 from flowcore.tools import Tool, ToolContext, tool
@@ -148,6 +148,7 @@ def late(thing: Later) -> None: ...  # type: ignore[name-defined]  # noqa: F821
 
 
 def fielded(thing: int = Field(3)) -> None: ...
+def private(thing: int = PrivateAttr(3)) -> None: ...
 
 
 @pytest.mark.parametrize(
@@ -159,6 +160,7 @@ def fielded(thing: int = Field(3)) -> None: ...
         (many, "parameter 'things' cannot be given by name"),
         (only, "parameter 'thing' cannot be given by name"),
         (late, "parameter 'thing': the annotation 'Later' cannot be read"),
+        (private, "parameter 'thing' has a Field as its default"),
         (fielded, r"parameter 'thing' has a Field as its default: write Annotated\[..., Field\(...\)\]"),
     ],
 )
@@ -167,6 +169,63 @@ def test_a_parameter_that_a_model_cannot_be_told_is_refused_by_name(fn: Any, sai
         tool(fn)
     assert str(refused.value).startswith(f"tool {fn.__name__!r}, ")
     assert "\n" not in str(refused.value)
+
+
+def named_only(*, context: ToolContext, thing: int) -> None: ...
+def named_rest(**context: ToolContext) -> None: ...
+def unnamed_rest(*context: ToolContext) -> None: ...
+def second(thing: int, context: ToolContext) -> None: ...
+def perhaps(context: ToolContext | None) -> None: ...
+
+
+@pytest.mark.parametrize("fn", [named_only, named_rest, unnamed_rest, second, perhaps])
+def test_a_context_that_cannot_be_given_is_refused(fn: Any) -> None:
+    with pytest.raises(ContractError, match="is a ToolContext: it is the first parameter, is given by position"):
+        tool(fn)
+
+
+ODD: dict[str, Any] = {
+    "pattern": Annotated[str, Field(pattern="[")],
+    "bound": Annotated[int, Field(gt=cast(Any, "x"))],
+    "literal": Literal[cast(Any, Opaque)],
+    "of a class": ClassVar[int],
+    "final": Final[int],
+}
+
+
+@pytest.mark.parametrize("annotation", ODD.values(), ids=ODD.keys())
+def test_whatever_pydantic_makes_of_an_annotation_the_parameter_is_named(annotation: Any) -> None:
+    def odd(thing: Any = 3) -> None: ...
+
+    odd.__annotations__["thing"] = annotation
+    with pytest.raises(ContractError, match=r"^tool 'odd', parameter 'thing'") as refused:
+        tool(odd)
+    assert "\n" not in str(refused.value)
+
+
+async def pieces(thing: int) -> AsyncIterator[int]:
+    yield thing
+
+
+def parts(thing: int) -> Iterator[int]:
+    yield thing
+
+
+class Parts:
+    def __call__(self, thing: int) -> Iterator[int]:
+        yield thing
+
+
+@pytest.mark.parametrize("fn", [pieces, parts, Parts(), functools.partial(parts)])
+def test_a_function_that_yields_is_no_tool(fn: Any) -> None:
+    with pytest.raises(ContractError, match="tool 't' yields: a tool returns its result, once"):
+        tool(name="t")(fn)
+
+
+@pytest.mark.parametrize("fn", [None, 3, property(bare), "search"])
+def test_what_cannot_be_called_is_no_tool(fn: Any) -> None:
+    with pytest.raises(ContractError, match="makes a tool of a function"):
+        tool(name="t")(fn)
 
 
 def test_other_faults_of_a_tool_name_the_remedy() -> None:

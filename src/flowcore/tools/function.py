@@ -98,10 +98,13 @@ def made_tool(
     output: Any = ...,
 ) -> FunctionTool[..., Any]:
     """Return a function as a tool; `names` are those at hand where it is declared."""
-    if isinstance(fn, type | Tool):
+    if isinstance(fn, type | Tool) or not callable(fn):
         raise ContractError(f"@tool makes a tool of a function, not of {fn!r}")
     known = name if name is not None else str(getattr(fn, "__name__", type(fn).__name__))
     check_tool_name(known)
+    if any(map(_yields, (fn, type(fn).__call__))):
+        told = "what happens meanwhile is told with `context.emit`"
+        raise ContractError(f"tool {known!r} yields: a tool returns its result, once; {told}")
     said = read_docstring(fn.__doc__)
     parameters = Parameters(known, fn, said.parameters, names)
     is_async = inspect.iscoroutinefunction(fn)
@@ -123,6 +126,10 @@ def made_tool(
         on_failure=on_failure,
         fn=fn,
     )
+
+
+def _yields(fn: object) -> bool:
+    return inspect.isgeneratorfunction(fn) or inspect.isasyncgenfunction(fn)
 
 
 def _by_name(verify: Callable[..., Any]) -> Callable[[Arguments], Any]:

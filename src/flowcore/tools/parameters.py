@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, get_args, get_origin
+from typing import Any, ClassVar, Final, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, TypeAdapter, ValidationError, create_model
-from pydantic.errors import PydanticInvalidForJsonSchema
-from pydantic.fields import FieldInfo
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
+from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
+from pydantic.fields import FieldInfo, ModelPrivateAttr
 from pydantic.json_schema import GenerateJsonSchema
 
 from ..errors import ContractError
@@ -35,6 +35,8 @@ class Parameters:
         hints = _hints(name, fn, names, [parameter.name for parameter in given])
         self.wants_context = bool(given) and _is_context(hints.get(given[0].name))
         own = given[1:] if self.wants_context else given
+        if self.wants_context and given[0].kind not in _BY_POSITION:
+            raise ContractError(f"{self._where(given[0].name)} {_CONTEXT}")
         self._names = {f"p{index}": parameter.name for index, parameter in enumerate(own)}
         fields = {
             key: (hints.get(parameter.name), self._field(parameter, hints, described))
@@ -53,30 +55,37 @@ class Parameters:
         return {name: getattr(checked, key) for key, name in self._names.items()}
 
     def _field(self, parameter: inspect.Parameter, hints: Mapping[str, Any], described: Mapping[str, str]) -> Any:
-        where = f"tool {self._name!r}, parameter {parameter.name!r}"
+        where = self._where(parameter.name)
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
             raise ContractError(f"{where} cannot be given by name: a tool takes no *args, **kwargs or `/`")
         if parameter.name not in hints:
             raise ContractError(f"{where} has no annotation: say its type, as in `{parameter.name}: str`")
-        if isinstance(parameter.default, FieldInfo):
+        if _OF_CLASSES & {hints[parameter.name], get_origin(hints[parameter.name])}:
+            raise ContractError(f"{where}: ClassVar and Final are for attributes; say its type alone")
+        if _holds_context(hints[parameter.name]):
+            raise ContractError(f"{where} {_CONTEXT}")
+        if isinstance(parameter.default, FieldInfo | ModelPrivateAttr):
             raise ContractError(f"{where} has a Field as its default: write Annotated[..., Field(...)] instead")
         default = ... if parameter.default is parameter.empty else parameter.default
         annotated = [item.description for item in _annotated(hints[parameter.name]) if isinstance(item, FieldInfo)]
         says = next(filter(None, annotated), None) or described.get(parameter.name)
         return Field(default, alias=parameter.name, description=says)
 
+    def _where(self, parameter: str) -> str:
+        return f"tool {self._name!r}, parameter {parameter!r}"
+
     def _made(self, fields: dict[str, Any]) -> type[BaseModel]:
         try:
             made: type[BaseModel] = create_model(self._name, __config__=_FORBID, **fields)
-        except (PydanticUserError, TypeError, NameError) as error:
-            raise self._refusal(fields, error) from None
+        except Exception as error:  # whatever an annotation of the user's makes of it
+            raise self._refusal(fields, error) from error
         return made
 
     def _schema(self, fields: dict[str, Any]) -> dict[str, Any]:
         try:
             schema = self._model.model_json_schema(schema_generator=_Schema)
-        except PydanticInvalidForJsonSchema as error:
-            raise self._refusal(fields, error) from None
+        except Exception as error:
+            raise self._refusal(fields, error) from error
         return {key: value for key, value in schema.items() if key != "title"}
 
     def _refusal(self, fields: dict[str, Any], error: Exception) -> ContractError:
@@ -84,14 +93,20 @@ class Parameters:
         for key, (annotation, _) in fields.items():
             try:
                 TypeAdapter(annotation).json_schema(schema_generator=_Schema)
-            except Exception:
+            except (PydanticSchemaGenerationError, PydanticInvalidForJsonSchema):
                 shown = type_name(annotation)
+                return ContractError(f"{self._where(self._names[key])}: its annotation {shown} {_NO_SCHEMA}")
+            except Exception as fault:
+                shown, said = type_name(annotation), _last_words(fault)
                 return ContractError(
-                    f"tool {self._name!r}, parameter {self._names[key]!r}: its annotation {shown} {_NO_SCHEMA}"
+                    f"{self._where(self._names[key])}: its annotation {shown} cannot be used: {said}"
                 )
-        return ContractError(f"tool {self._name!r}: its parameters have no JSON Schema: {error}")
+        return ContractError(f"tool {self._name!r}: its parameters have no JSON Schema: {_last_words(error)}")
 
 
+_CONTEXT = "is a ToolContext: it is the first parameter, is given by position, and has no other annotation"
+_OF_CLASSES: Any = {ClassVar, Final}
+_BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _FORBID = ConfigDict(extra="forbid")
 
 
@@ -113,7 +128,7 @@ def output_check(name: str, returns: Any) -> Callable[[Any], Any] | None:
         return None
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(returns)
-    except PydanticUserError:
+    except Exception:  # whatever an annotation of the user's makes of it
         adapter = _instance_check(name, returns)
 
     def check(value: Any) -> Any:
@@ -129,8 +144,16 @@ def _instance_check(name: str, returns: Any) -> TypeAdapter[Any]:
     """Return a check for a class that pydantic knows nothing of."""
     try:
         return TypeAdapter(returns, config=ConfigDict(arbitrary_types_allowed=True))
-    except PydanticUserError as error:
-        raise ContractError(f"tool {name!r}: what it returns cannot be checked; give output=: {error}") from None
+    except Exception as error:
+        raise ContractError(
+            f"tool {name!r}: what it returns cannot be checked; give output=: {_last_words(error)}"
+        ) from error
+
+
+def _last_words(error: Exception) -> str:
+    """Return what is at fault, of all that pydantic says."""
+    lines = [line.strip() for line in str(error).splitlines() if not line.startswith("For further information")]
+    return next(filter(None, reversed(lines)), type_name(type(error)))
 
 
 def _hints(name: str, fn: Callable[..., Any], names: Mapping[str, Any], own: list[str]) -> dict[str, Any]:
@@ -146,6 +169,11 @@ def _hints(name: str, fn: Callable[..., Any], names: Mapping[str, Any], own: lis
 
 def _annotated(hint: Any) -> tuple[Any, ...]:
     return tuple(getattr(hint, "__metadata__", ()))
+
+
+def _holds_context(hint: Any) -> bool:
+    """Return whether an annotation is a `ToolContext`, or has one inside, such as `ToolContext | None`."""
+    return _is_context(hint) or any(map(_is_context, get_args(hint)))
 
 
 def _is_context(hint: Any) -> bool:
