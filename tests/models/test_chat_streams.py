@@ -377,3 +377,17 @@ async def test_events_of_nothing_and_space_around_the_end_do_no_harm(end: bytes)
     with faulty(lambda talk: talk.stream(piece("hi"), b"data:\n\n", piece("", "stop"), end, end=True)) as server:
         async with watched(server.base_url) as (model, _):
             assert assembled([chunk async for chunk in model.stream(HELLO)]).text == "hi"
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize("told", [{"prompt_tokens": -5, "completion_tokens": 9}, {"completion_tokens": -1}])
+async def test_usage_that_cannot_be_is_estimated(told: dict[str, int], streaming: bool) -> None:
+    whole = answering(completion({"content": "hi"}, usage=told))
+    with faulty(
+        (lambda talk: talk.stream(piece("hi", "stop", usage=told), end=True)) if streaming else whole
+    ) as server:
+        async with watched(server.base_url) as (model, _):
+            reply = assembled([chunk async for chunk in model.stream(HELLO)])
+    assert reply.usage.estimated
+    assert reply.usage.input > 0
+    assert reply.usage.output > 0

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, Field, TypeAdapter, field_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator
 
 from flowcore import Budget, BudgetExhausted, Scope
 from flowcore.errors import OutputInvalid
@@ -23,6 +23,10 @@ from flowcore.testing import ScriptedModel
 class City(BaseModel):
     name: str
     people: int = Field(ge=0)
+
+
+class Exact(City):
+    model_config = ConfigDict(extra="forbid")
 
 
 class Tree(BaseModel):
@@ -207,3 +211,24 @@ async def test_many_faults_are_told_in_part() -> None:
 async def test_text_needs_no_form() -> None:
     value, model = await answered(["plain"], str)
     assert (value, model.requests[0].output) == ("plain", None)
+
+
+@pytest.mark.parametrize(
+    "said", ["```json\r\n{0}\r\n```", "Here:\r\n```\r\n{0}\r\n```\r\n", "\ufeff{0}", " \ufeff {0}"]
+)
+async def test_line_ends_and_a_mark_of_bytes_make_no_answer_unreadable(said: str) -> None:
+    answer = said.replace("{0}", '{"name": "Bonn", "people": 3}')
+    async with Scope():
+        reply = await ModelRunner(ScriptedModel([answer]), repairs=0).invoke("hello", output=City)
+    assert reply.value == City(name="Bonn", people=3)
+
+
+async def test_a_fault_is_told_to_the_model_in_short_whatever_it_names() -> None:
+    answer = '{"name": "Bonn", "people": 3, "%s": 1}' % ("k" * 100_000)
+    model = ScriptedModel([answer, answer])
+    async with Scope():
+        with pytest.raises(OutputInvalid) as caught:
+            await ModelRunner(model).invoke("hello", output=Exact)
+    assert len(str(caught.value)) < 700
+    assert "kkk…kkk" in model.requests[1].messages[-1].content.replace("\n", "")
+    assert "Extra inputs are not permitted" in model.requests[1].messages[-1].content

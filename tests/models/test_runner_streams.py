@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from flowcore import Budget, Scope
+from flowcore.clock import SystemClock
 from flowcore.errors import ModelRequestError, ModelTimeout, OutputInvalid
 from flowcore.messages import Chunk, ModelReply, ModelRequest, TokenUsage, ToolCall
 from flowcore.models import ModelRunner
+from flowcore.models.patience import Patience
 from flowcore.testing import FakeClock, ScriptedLine, ScriptedModel
 
 
@@ -268,3 +270,48 @@ async def test_a_slow_sink_is_not_ended_in_real_time() -> None:
     async with Scope():
         runner = ModelRunner(ScriptedModel(["one two three"]), timeout=0.02, piece_timeout=0.02)
         assert (await runner.invoke("hello", sink=slow)).text == "one two three"
+
+
+class Counting(SystemClock):
+    """The real time, which counts how often somebody slept."""
+
+    def __init__(self) -> None:
+        self.sleeps = 0
+
+    async def sleep(self, seconds: float) -> None:
+        self.sleeps += 1
+        await super().sleep(seconds)
+
+
+async def test_who_watches_over_a_stream_rests_while_a_sink_is_at_work() -> None:
+    """However little of the time is left: here nearly none."""
+    clock = Counting()
+    patience = Patience(clock, 0.2, 5.0)
+
+    async def work() -> str:
+        await patience.first(lambda: anyio.sleep(0.15))
+        patience._left = 1e-9
+        await anyio.sleep(0.2)
+        with pytest.raises(anyio.get_cancelled_exc_class()) as late:
+            await patience.piece(lambda: anyio.sleep(5))
+        raise late.value
+
+    with pytest.raises(ModelTimeout, match=r"no whole answer within 0\.2 s"):
+        await patience.watched(work)
+    assert clock.sleeps < 9
+
+
+class Stop(BaseException):
+    """What ends a program, or a test."""
+
+
+async def test_what_a_sink_raises_comes_out_as_it_is_whatever_it_is() -> None:
+    stop = Stop()
+
+    async def sink(chunk: Chunk) -> None:
+        raise stop
+
+    async with Scope():
+        with pytest.raises(Stop) as caught:
+            await ModelRunner(ScriptedModel(["a b"])).invoke("hello", sink=sink)
+    assert caught.value is stop

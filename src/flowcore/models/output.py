@@ -15,11 +15,13 @@ from ..messages import OutputSchema
 __all__ = ["Misfit", "OutputForm", "form_of"]
 
 T = TypeVar("T")
-_FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL | re.IGNORECASE)
+_FENCED = re.compile(r"```(?:json)?[ \t]*\r?\n(.*?)\n?[ \t]*```", re.DOTALL | re.IGNORECASE)
 _NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 _WRAP = "value"
 """The field of the object around an answer that is no object: providers take schemas of objects only."""
 _MOST_FAULTS = 10
+_LONGEST_FAULT = 500
+"""How much is told of one fault: a field that should not be there may have a name without end."""
 
 
 class Misfit(Exception):
@@ -73,17 +75,22 @@ def _wrapper(adapter: TypeAdapter[Any]) -> SchemaValidator:
 
 def _json_in(text: str) -> str:
     """Return the JSON of an answer: all of it, or the one fenced block in it."""
-    bare = text.strip()
+    bare = text.strip().removeprefix("\ufeff").lstrip()
     blocks = [] if bare.startswith(("{", "[", '"')) else _FENCED.findall(bare)
     return str(blocks[0]) if len(blocks) == 1 else bare
 
 
 def _faults(error: ValidationError) -> str:
     faults = error.errors(include_url=False, include_context=False, include_input=False)
-    lines = [f"{'.'.join(map(str, fault['loc'])) or 'the answer'}: {fault['msg']}" for fault in faults]
+    lines = [_shortened(f"{'.'.join(map(str, fault['loc'])) or 'the answer'}: {fault['msg']}") for fault in faults]
     if len(lines) > _MOST_FAULTS:
         lines[_MOST_FAULTS:] = [f"and {len(lines) - _MOST_FAULTS} more"]
     return "\n".join(lines)
+
+
+def _shortened(line: str) -> str:
+    half = _LONGEST_FAULT // 2
+    return line if len(line) <= _LONGEST_FAULT else f"{line[:half]}…{line[-half:]}"
 
 
 def form_of(kind: Any) -> OutputForm[Any] | None:

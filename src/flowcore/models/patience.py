@@ -22,7 +22,7 @@ class Patience:
     Only waiting for the model counts. What a sink does with a piece may take as long as it likes.
     """
 
-    __slots__ = ("_clock", "_late", "_left", "_piece", "_until", "_whole")
+    __slots__ = ("_begun", "_clock", "_late", "_left", "_piece", "_until", "_whole")
 
     def __init__(self, clock: Clock, whole: float | None, piece: float | None) -> None:
         self._clock = clock
@@ -30,6 +30,7 @@ class Patience:
         self._piece = math.inf if piece is None else piece
         self._late = ("", 0.0)
         self._until = math.inf
+        self._begun: anyio.Event | None = None
 
     async def answer(self, work: Callable[[], Awaitable[T]]) -> T:
         """Return what `work` returns. Raises `ModelTimeout` if that takes longer than an answer may."""
@@ -47,7 +48,7 @@ class Patience:
         """
         if min(self._left, self._piece) == math.inf:
             return await work()
-        raised: Exception | None = None
+        raised: BaseException | None = None
         got: list[T] = []
         region = anyio.CancelScope()
         async with anyio.create_task_group() as group:
@@ -55,7 +56,9 @@ class Patience:
             with region:
                 try:
                     got.append(await work())
-                except Exception as error:  # raised outside of the group, which would wrap it
+                except (anyio.get_cancelled_exc_class(), GeneratorExit):
+                    raise
+                except BaseException as error:  # raised outside of the group, which would wrap it
                     raised = error
             group.cancel_scope.cancel()
         if raised is not None:
@@ -80,6 +83,8 @@ class Patience:
     async def _wait(self, work: Callable[[], Awaitable[T]], seconds: float) -> T:
         began = self._clock.monotonic()
         self._until = began + seconds
+        if self._begun is not None:
+            self._begun.set()
         result = await work()
         self._until = math.inf
         self._left = max(0.0, self._left - (self._clock.monotonic() - began))
@@ -88,7 +93,12 @@ class Patience:
     async def _watch(self, region: anyio.CancelScope) -> None:
         """Cancel the region when a wait is too long. Never sleeps beyond the end of a wait that begins later."""
         while (now := self._clock.monotonic()) < self._until:
-            await self._clock.sleep(min(self._until - now, self._piece, self._left))
+            if self._until == math.inf:  # a sink is at work, and may take as long as it likes
+                self._begun = anyio.Event()
+                await self._begun.wait()
+                self._begun = None
+            else:
+                await self._clock.sleep(min(self._until - now, self._piece, self._left))
         region.cancel()
 
     def _timeout(self) -> ModelTimeout:
