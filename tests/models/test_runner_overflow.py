@@ -55,6 +55,22 @@ async def test_an_overflow_of_the_provider_is_reduced_and_sent_once_more() -> No
     assert len(model.requests) == scope.used.requests == 4
 
 
+@pytest.mark.behaviour("S0-40")
+async def test_messages_are_reduced_once_though_the_answer_has_to_be_repaired() -> None:
+    reduced: list[int] = []
+
+    def shorten(messages: Sequence[Message], error: ContextOverflow) -> Sequence[Message]:
+        reduced.append(len(messages))
+        return messages[-1:]
+
+    model = ScriptedModel([TOO_LONG, "no number", TOO_LONG, "never"])
+    async with Scope() as scope:
+        with pytest.raises(ContextOverflow):
+            await ModelRunner(model, reducer=shorten).invoke(LONG, output=int)
+    assert reduced == [3]
+    assert len(model.requests) == scope.used.requests == 3
+
+
 async def test_a_reducer_may_wait_and_must_shorten() -> None:
     async def same(messages: Sequence[Message], error: ContextOverflow) -> Sequence[Message]:
         return list(messages)

@@ -119,6 +119,20 @@ async def test_the_measure_is_that_of_the_bytes_that_are_sent() -> None:
     assert json.loads(wire.bodies[2])["messages"][0] == {"role": "system", "content": "Be short."}
 
 
+@pytest.mark.behaviour("S2-48", "S2-49")
+async def test_what_a_stream_sends_beside_is_within_the_limit_too() -> None:
+    prepared = Wire().runner.prepare()
+    whole, streamed = (prepared.measure("hello", streaming=streaming).tokens for streaming in (False, True))
+    assert whole < streamed
+    wire = Wire(context_limit=whole)
+    async with wire.client, Scope():
+        with pytest.raises(ContextOverflow, match=f"about {streamed} tokens, and m reads {whole}"):
+            await wire.runner.invoke("hello", sink=nothing)
+        assert wire.bodies == []
+        await wire.runner.invoke("hello")
+    assert len(wire.bodies) == 1
+
+
 texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=60)
 
 

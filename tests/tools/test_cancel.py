@@ -84,6 +84,7 @@ async def test_each_call_has_its_start_its_pieces_and_its_end_inside_the_visit()
     assert [event.seq for event in kept] == list(range(1, len(kept) + 1))
 
 
+@pytest.mark.behaviour("S4-16")
 async def test_what_a_call_tells_after_its_run_has_ended_is_heard_by_nobody() -> None:
     late: list[ToolContext] = []
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import anyio
 import anyio.lowlevel
+import pytest
 from tests.tools.room import Room, State, call
 
 from flowcore import Complete, Flow, Step, node
@@ -47,6 +48,7 @@ async def seen() -> tuple[Room, object]:
     return room, result.trace
 
 
+@pytest.mark.behaviour("A69")
 async def test_a_recording_has_each_call_with_what_came_of_it(tmp_path: Path) -> None:
     _, trace = await seen()
     recording = recording_of(trace)  # type: ignore[arg-type]

@@ -88,6 +88,7 @@ async def test_a_run_tells_everything_in_order_without_gaps_and_ends_once() -> N
     assert {event.run_id for event in seen} == {"r1"}
 
 
+@pytest.mark.behaviour("A139")
 async def test_a_route_tells_its_kind_label_reason_and_alternatives() -> None:
     routes = [event for event in await told(busy_flow()) if event.kind == "route.taken"]
     assert [(e.route, e.label, e.target, e.why, e.alternatives) for e in routes] == [  # type: ignore[attr-defined]
