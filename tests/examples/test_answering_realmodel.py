@@ -27,7 +27,7 @@ from flowcore_answering import (
 
 __all__ = ["smollm"]
 
-pytestmark = [pytest.mark.realmodel, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.realmodel, pytest.mark.timeout(600)]
 
 TEXTS = {
     "How long does green tea steep?": "Green tea steeps for two minutes.",
@@ -93,7 +93,7 @@ async def test_each_item_is_answered_from_its_evidence_or_falls_back(runner: Mod
         requests=1,
     )
     asked = items(question)
-    result = await flow.run(AnswerState(items=asked), budget=Budget(requests=4, seconds=250), check=False)
+    result = await flow.run(AnswerState(items=asked), budget=Budget(requests=4, seconds=500), check=False)
     print(result.path, result.usage, result.value, sep="\n")  # noqa: T201 - seen with -s
     assert is_sound(result, asked)
     assert 1 <= result.usage.requests <= 4
@@ -109,7 +109,7 @@ async def test_a_review_spends_from_the_same_budget(runner: ModelRunner) -> None
         requests=1,
     )
     asked = items("How long does green tea steep?")
-    result = await flow.run(AnswerState(items=asked), budget=Budget(requests=2, seconds=250), check=False)
+    result = await flow.run(AnswerState(items=asked), budget=Budget(requests=2, seconds=500), check=False)
     print(result.path, result.usage, result.value, sep="\n")  # noqa: T201 - seen with -s
     assert is_sound(result, asked)
     assert 1 <= result.usage.requests <= 2
@@ -119,7 +119,7 @@ async def test_a_request_larger_than_its_window_falls_back(runner: ModelRunner) 
     flow = answer_flow(generate=ModelGenerator(runner), fallback=words, checks=MODEL_CHECKS, requests=1)
     long = Evidence(source="tea book", where="p. 9", text="The pot is blue. " * 400)
     asked = (AnswerItem(id="1", question="What colour is the pot?", evidence=(long,)),)
-    result = await flow.run(AnswerState(items=asked), budget=Budget(requests=4, seconds=250), check=False)
+    result = await flow.run(AnswerState(items=asked), budget=Budget(requests=4, seconds=500), check=False)
     assert result.value is not None
     assert (result.value.items[0].status, result.value.items[0].reason) == ("fallback", "ended by ContextOverflow")
     assert result.usage.requests == 1
