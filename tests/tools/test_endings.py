@@ -83,6 +83,19 @@ async def test_a_run_that_is_cancelled_while_a_look_is_taken_leaves_the_outcome_
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3)])
+async def test_an_interrupt_while_a_result_is_looked_at_is_an_interrupt(error: BaseException) -> None:
+    def refuse(value: Any) -> Any:
+        raise error
+
+    room = Room(
+        [Tool(name="t", description="", parameters={}, call=returns_one, is_async=False, check_output=refuse)]
+    )
+    ended = await room.ended(call("t"))
+    assert (ended.status, ended.reason, room.results) == ("cancelled", "interrupt", ())
+    assert [event.status for event in room.heard("tool.finished")] == ["invalid_output"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3)])
 async def test_an_interrupt_in_a_look_is_an_interrupt(error: BaseException) -> None:
     async def look() -> bool:
         raise error

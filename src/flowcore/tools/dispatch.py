@@ -116,7 +116,9 @@ class Dispatch:
             if isinstance(value, Iterator | AsyncIterator):
                 raise ArgumentFault("it can be read but once, and is both told and handed on: return a list")
             return Ended("ok", result_text(value), value)
-        except Exception as error:
+        except (
+            BaseException
+        ) as error:  # an interrupt in code of the user's, too: in this task it would stop the loop
             words = str(error) if isinstance(error, ValueError) else words_of(error)
             said = f"It ran, but did not return what it promises: {words}. What it changed outside is not undone."
             return Ended("invalid_output", said, None, error, is_signal(error, self._scope))
