@@ -124,3 +124,31 @@ async def test_an_environment_that_asks_for_what_cannot_be_had_is_one_error(
             await model.complete(HELLO)
     assert "4711" not in str(caught.value)
     assert caught.value.__cause__ is caught.value.__context__ is None
+
+
+async def test_a_mocked_answer_may_be_given_twice_but_not_its_stream() -> None:
+    whole = httpx.Response(200, json=HI)
+    model = mocked(lambda: whole)
+    assert [(await model.complete(HELLO)).text for _ in range(2)] == ["hi", "hi"]
+
+    once = httpx.Response(200, content=in_parts(), headers=STREAM)
+    model = mocked(lambda: once)
+    assert assembled([chunk async for chunk in model.stream(HELLO)]).text == "hi"
+    with pytest.raises(ModelRequestError, match="was read before: a response with a stream") as caught:
+        await until_left(model)
+    assert not caught.value.retryable
+
+
+async def raise_for_status(response: httpx.Response) -> None:
+    response.raise_for_status()
+
+
+@pytest.mark.parametrize(("status", "retryable"), [(401, False), (503, True)])
+async def test_a_client_that_refuses_by_itself_is_understood(status: int, retryable: bool) -> None:
+    transport = httpx.MockTransport(lambda request: httpx.Response(status, json={}))
+    hooks: Any = {"response": [raise_for_status]}
+    async with httpx.AsyncClient(transport=transport, event_hooks=hooks) as client:
+        with pytest.raises(ModelRequestError, match=f"answered {status}") as caught:
+            await ChatModel("m", base_url="http://mocked/v1", client=client).complete(HELLO)
+    assert (caught.value.status, caught.value.retryable) == (status, retryable)
+    assert caught.value.__cause__ is caught.value.__context__ is None

@@ -113,6 +113,11 @@ class Place:
         """Return the error for a client that somebody closed."""
         return ModelRequestError(f"{self.url} cannot be asked: the client was closed; keep it open until the end")
 
+    def consumed(self) -> ModelRequestError:
+        """Return the error for an answer that somebody else has read."""
+        message = f"the answer of {self.url} was read before: a response with a stream of its own serves once"
+        return ModelRequestError(f"{message}, and no hook of the client may take from it")
+
     def unset(self, why: str) -> ModelRequestError:
         """Return the error for an environment in which nothing can be asked."""
         message = f"{self.url} cannot be asked: {self._clean(why)} (see HTTPS_PROXY, ALL_PROXY and SSL_CERT_FILE)"

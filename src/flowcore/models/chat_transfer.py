@@ -27,7 +27,7 @@ _LEFT_OVER = 2**16
 """How many pieces are taken from an answer that was closed, to bring it to its end."""
 _FAULT_BYTES = 2**16
 """How much of an error's body is read."""
-_FAULTS = (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError, OSError, UnicodeError)
+_FAULTS = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, ssl.SSLError, OSError, UnicodeError)
 _BROKEN = (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError, httpx.CloseError)
 
 
@@ -166,13 +166,20 @@ class Transfer:
             # What is encoded was not asked for, and is not read.
             while not self._encoding and len(body) < _FAULT_BYTES and (part := await self.next()) is not None:
                 body += part
-        headers = {name.lower(): value for name, value in self._response.headers.items()}
-        return self._place.refused(self.status, headers, bytes(body), time.time())
+        return self._refused(self._response, bytes(body))
+
+    def _refused(self, response: httpx.Response, body: bytes) -> ModelError:
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        return self._place.refused(response.status_code, headers, body, time.time())
 
     def _fault(self, error: Exception) -> ModelError:
         place = self._place
         if self._client.is_closed:
             return place.closed()
+        if isinstance(error, httpx.StreamError):
+            return place.consumed()
+        if isinstance(error, httpx.HTTPStatusError):  # of a client that looks at each answer by itself
+            return self._refused(error.response, b"")
         if isinstance(error, httpx.ConnectTimeout):
             return place.late("no connection", self._connect)
         if isinstance(error, httpx.TimeoutException):
