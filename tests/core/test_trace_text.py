@@ -345,3 +345,7 @@ def test_ids_in_a_set_are_numbered_in_one_order() -> None:
         texts.add(ValuePrinter().text([pairs, dict(sorted(pairs))]))
     assert len(texts) == 1
     assert texts.pop().startswith('[{("a", <uuid 1>), ("b", <uuid 2>)')
+
+
+def test_marks_that_turn_the_line_around_are_seen() -> None:
+    assert ValuePrinter().text("a\u202eb\u2066c\u200fd") == '"a\\u202eb\\u2066c\\u200fd"'

@@ -64,9 +64,7 @@ class FaultyServer:
         return f"http://127.0.0.1:{self.port}/v1"
 
     def close(self) -> None:
-        with suppress(
-            OSError
-        ):  # wakes the thread that accepts, which would else go on at whatever has this number next
+        with suppress(OSError):  # the thread that accepts would else go on at whatever has this number next
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
 
@@ -93,7 +91,7 @@ class FaultyServer:
         connection.settimeout(_PATIENCE)
         try:
             with suppress(ConnectionError, ssl.SSLError), self._secured(connection) as connection:
-                while request := read_request(connection):
+                while connection.fileno() >= 0 and (request := read_request(connection)):
                     with self._changed:
                         self.requests.append(request)
                         self._changed.notify_all()

@@ -10,6 +10,7 @@ import anyio
 from ..clock import Clock, Loop
 from ..errors import ContractError
 from ..requests import Answer, Approval, OpenRequest
+from ..types import is_a
 
 __all__ = ["Board"]
 
@@ -66,7 +67,7 @@ class Board:
         by = str(by).encode("utf-8", "backslashreplace").decode("utf-8")
         entry = self._found(request_id)
         approval = Approval(value) if isinstance(value, bool) else value
-        if not isinstance(approval, Approval) or not isinstance(approval.approved, bool):
+        if not isinstance(approval, Approval) or not is_a(approval.approved, bool):
             raise ContractError(
                 f"request {entry.request.id!r} is answered by True, False or Approval, not {value!r}"
             )
