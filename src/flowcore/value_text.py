@@ -25,7 +25,7 @@ __all__ = ["ValuePrinter", "escaped"]
 _BREAKS = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 """Everything that ends a line."""
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""What a terminal obeys, everything that ends or turns a line, and halves of characters, which no file can hold."""
+"""What a terminal obeys, what ends or turns a line, and halves of characters, which no file can hold."""
 _UNSET: Final = object()
 """What stands for a declared field that a value has not."""
 _DEEPEST = 100
