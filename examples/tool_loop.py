@@ -71,7 +71,10 @@ async def tools(step: Step[Chat, Desk]) -> Continue[Literal["again", "enough"]]:
 @node
 async def conclude(step: Step[Chat, Desk]) -> Complete[str]:
     """Ask once more, without tools: nothing but an answer can come."""
-    reply = await step.deps.runner.invoke([*step.state.messages, Message("user", "Answer now, without tools.")])
+    last = step.state.messages[-1]
+    unrun = [Message("tool", "Not run.", tool_call_id=call.id) for call in last.tool_calls]  # the budget ran out
+    question = Message("user", "Answer now, without tools.")
+    reply = await step.deps.runner.invoke([*step.state.messages, *unrun, question])
     return Complete(reply.text)
 
 

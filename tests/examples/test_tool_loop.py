@@ -6,7 +6,7 @@ import ast
 import runpy
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,9 +14,9 @@ import pytest
 
 from flowcore import Budget, Complete, Continue, Flow, Log, Step, node
 from flowcore.events import Event
-from flowcore.messages import Message, ModelReply, ToolCall
+from flowcore.messages import Message, ModelReply, ModelRequest, TokenUsage, ToolCall
 from flowcore.models import ModelRunner
-from flowcore.testing import ScriptedModel
+from flowcore.testing import FakeClock, ScriptedLine, ScriptedModel
 from flowcore.tools import ToolCatalog, ToolExecutor
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "tool_loop.py"
@@ -40,7 +40,8 @@ class Scripted:
     """A desk of the example whose model is scripted, and a run of the example with it."""
 
     def __init__(self, example: dict[str, Any], *lines: Any, **options: Any) -> None:
-        self.model = ScriptedModel(lines)
+        self.clock = FakeClock()
+        self.model = ScriptedModel(lines, clock=self.clock)
         catalog = ToolCatalog([example["find_book"], example["copies_lent"]])
         self.desk = example["Desk"](catalog, ModelRunner(self.model), ToolExecutor(catalog, **options))
         self.example = example
@@ -49,13 +50,30 @@ class Scripted:
     async def run(self, *messages: Message, **budget: Any) -> Any:
         chat = self.example["Chat"](Log(messages or (QUESTION,)))
         loop: Flow[Any, Any, Any] = self.example["loop"]
-        async with loop.start(chat, deps=self.desk, budget=Budget(**budget)) as run:
+        async with loop.start(chat, deps=self.desk, budget=Budget(**budget), clock=self.clock) as run:
+            for _ in range(budget.get("seconds", 0)):
+                await self.clock.advance(1)
             self.events = [event async for event in run.events()]
-            return await run.wait()
+            result = await run.wait()
+        assert all(map(is_answered, self.model.requests))
+        return result
 
     def sent(self, number: int) -> list[tuple[str, str]]:
         """Returns the messages of a request."""
         return [(message.role, message.content) for message in self.model.requests[number].messages]
+
+
+def is_answered(request: ModelRequest) -> bool:
+    """Returns whether each reply with calls is followed by a result for each of them: APIs refuse any other."""
+    wanted: list[str] = []
+    for message in request.messages:
+        if message.role == "tool":
+            if not wanted or message.tool_call_id != wanted.pop(0):
+                return False
+        elif wanted:
+            return False
+        wanted += [call.id for call in message.tool_calls]
+    return not wanted
 
 
 @pytest.mark.behaviour("S2-33")
@@ -154,6 +172,9 @@ async def test_when_the_calls_run_out_there_is_one_more_request_without_tools(ex
     assert (result.status, result.value, result.exhausted) == ("completed", "On A12, I think.", "tool_calls")
     assert [len(request.tools) for request in desk.model.requests] == [2, 2, 0]
     assert result.usage.tool_calls == 1
+    assert desk.sent(2)[-3:] == [
+        ("tool", "Not run."), ("tool", "Not run."), ("user", "Answer now, without tools."),
+    ]  # fmt: skip
 
 
 @pytest.mark.behaviour("A23")
@@ -169,6 +190,29 @@ async def test_with_nothing_held_back_it_is_a_typed_failure(example: dict[str, A
     )
     with pytest.raises(ValueError, match="the reserve of 1 requests is more than the budget of 0"):
         await Scripted(example).run(requests=0)
+
+
+@pytest.mark.behaviour("S1-15")
+@pytest.mark.parametrize(
+    ("limit", "requests"),
+    [
+        ({"rounds": 3}, 4),
+        ({"requests": 3}, 3),
+        ({"tool_calls": 3}, 5),
+        ({"tokens": 35}, 4),
+        ({"cost": 0.5}, 3),
+        ({"seconds": 35}, 4),
+    ],
+    ids=lambda limit: next(iter(limit)) if isinstance(limit, dict) else "",
+)
+async def test_a_model_that_always_asks_is_stopped_by_every_limit(
+    example: dict[str, Any], limit: dict[str, Any], requests: int
+) -> None:
+    reply = replace(asks(("copies_lent", DUNE[1])), usage=TokenUsage(10, 5), cost=0.25)
+    line = ScriptedLine(reply, wait=10) if "seconds" in limit else reply
+    desk = Scripted(example, *[line] * 9, guard=None)
+    result = await desk.run(**limit)
+    assert (result.exhausted, len(desk.model.requests)) == (next(iter(limit)), requests)
 
 
 @pytest.mark.behaviour("S1-15")
