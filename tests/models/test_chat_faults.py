@@ -69,6 +69,7 @@ def refusal(error: ModelError) -> tuple[int | None, bool, float | None]:
         (500, "Oh.", True, "answered 500: Oh."),
         (501, "Oh.", False, "answered 501: Oh."),
         (503, "Oh.", True, "answered 503: Oh."),
+        (505, "Oh.", False, "answered 505: Oh."),
         (599, "Oh.", True, "answered 599: Oh."),
     ],
 )

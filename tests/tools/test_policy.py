@@ -272,6 +272,7 @@ async def test_a_wait_ends_with_its_run() -> None:
     assert [event.status for event in room.heard("tool.finished")] == ["not_executed"]
 
 
+@pytest.mark.behaviour("A25")
 async def test_a_call_that_was_agreed_to_is_paid_for_then() -> None:
     outside = Outside()
     room = Room([outside.delete], {"policy": lambda proposal: Ask()})
