@@ -35,6 +35,7 @@ from .runtime import (
     WalkStopped,
     current_loop,
     observe,
+    wait_whatever_comes,
 )
 from .scope import Scope, standstill_of
 from .scope.scope import scope_variable
@@ -122,7 +123,7 @@ class Run(Generic[ResultT]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._ask("user")
-        if (cancelled := await self._wait_whatever_comes()) is not None:
+        if (cancelled := await wait_whatever_comes(self._finished)) is not None:
             raise cancelled
 
     @property
@@ -215,24 +216,13 @@ class Run(Generic[ResultT]):
         except BaseException as error:
             nested: Reason = "parent" if self._outer is not None else "user"
             self._ask("interrupt" if isinstance(error, KeyboardInterrupt) else nested)
-            await self._wait_whatever_comes()
+            await wait_whatever_comes(self._finished)
             with anyio.CancelScope(shield=True):
                 await self._let_observers_catch_up(0.0)
             attach_result(error, self._settlement.outcome)
             raise
         await self._let_observers_catch_up(patience)
         return self._settlement.outcome
-
-    async def _wait_whatever_comes(self) -> BaseException | None:
-        """Return when the run has ended, after the time of grace at most: what cancelled the caller meanwhile."""
-        cancelled: BaseException | None = None
-        while not self._finished.is_set():
-            try:
-                with anyio.CancelScope(shield=True):
-                    await self._finished.wait()
-            except anyio.get_cancelled_exc_class() as error:
-                cancelled = error
-        return cancelled
 
     def value(self) -> Any:
         """Return what the ended run completed with, or raise what it ended with."""

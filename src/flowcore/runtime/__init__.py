@@ -10,6 +10,7 @@ from .outcomes import unwrapped
 from .record import Recorder
 from .settlement import Settlement
 from .threads import RunThreads
+from .waiting import wait_whatever_comes
 from .walk import Walk
 
 __all__ = [
@@ -31,4 +32,5 @@ __all__ = [
     "current_loop",
     "observe",
     "unwrapped",
+    "wait_whatever_comes",
 ]

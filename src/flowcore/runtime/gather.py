@@ -13,6 +13,7 @@ from ..clock import Clock, Door, Loop
 from ..frame import Frame
 from .host import Ended, Side, Slot, Verdict, WalkStopped
 from .knock import Knock
+from .waiting import wait_whatever_comes
 
 __all__ = ["Gathering"]
 
@@ -66,7 +67,7 @@ class Gathering:
             await self._enter_around()
         except BaseException:
             self.stop()
-            await self._wait_whatever_comes()
+            await wait_whatever_comes(self._done)
             self._reclaim_around()
             raise
         if self._raised is not None:
@@ -212,11 +213,3 @@ class Gathering:
     def _give_up(self, index: int) -> None:
         self._given_up(self._sides[index].frame)
         self._leave(index, None)
-
-    async def _wait_whatever_comes(self) -> None:
-        while not self._done.is_set():
-            try:
-                with anyio.CancelScope(shield=True):
-                    await self._done.wait()
-            except anyio.get_cancelled_exc_class():
-                continue

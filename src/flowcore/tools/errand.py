@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 
 from ..clock import Clock, Loop
-from ..runtime import Countdown, Knock, counting
+from ..runtime import Countdown, Knock, counting, wait_whatever_comes
 from ..scope import Scope, scope_variable
 
 __all__ = ["Errand"]
@@ -50,7 +50,7 @@ class Errand:
             self.is_late = knock.asked
         except BaseException:
             knock.ask()
-            await self._wait_whatever_comes()
+            await wait_whatever_comes(self._done)
             raise
         finally:
             knock.end()
@@ -73,11 +73,3 @@ class Errand:
     def _give_up(self) -> None:
         self._left_behind()
         self._done.set()
-
-    async def _wait_whatever_comes(self) -> None:
-        while not self._done.is_set():
-            try:
-                with anyio.CancelScope(shield=True):
-                    await self._done.wait()
-            except anyio.get_cancelled_exc_class():
-                continue
