@@ -15,8 +15,9 @@ from tests.models.chats import as_sent
 from flowcore import Budget, BudgetExhausted, ContractError, Scope
 from flowcore.errors import FlowcoreError, ModelRequestError, ModelTimeout
 from flowcore.messages import Message, ModelReply, ModelRequest, ModelSettings, TokenUsage, ToolCall, ToolSchema
-from flowcore.models import ModelRunner
+from flowcore.models import ChatModel, ModelRunner
 from flowcore.testing import FakeClock, ScriptedLine, ScriptedModel
+from flowcore.tools import ToolCatalog
 
 CLOCK = ToolSchema("clock", "Says what time it is.", {"type": "object", "properties": {}})
 KEY = "sk-this-is-the-key"
@@ -154,6 +155,18 @@ async def test_tools_are_offered_and_calls_come_back_as_they_were_written() -> N
     ("given", "said"),
     [
         ({"tools": [CLOCK, CLOCK]}, "two tools are called 'clock'"),
+        (
+            {"tools": ToolCatalog([])},
+            r"the tools are a ToolCatalog: give what `await catalog.for_request\(\)` returns",
+        ),
+        ({"tools": "clock"}, "the tools are a str"),
+        ({"tools": [print]}, "a tool is a builtin_function_or_method: give what"),
+        ({"settings": {"temperature": 0}}, r"the settings are a dict: give ModelSettings\(...\)"),
+        (
+            {"output": {"type": "object"}},
+            "output={'type': 'object'}: give a type, or a TypeAdapter of one: Unknown",
+        ),
+        ({"output": City(name="Bonn", people=1)}, "output=City.*: give a type, or a TypeAdapter of one: Unable"),
         ({"messages": []}, "there is no message to send"),
         ({"messages": [{"role": "user", "content": "hello"}]}, "a message is a dict"),
     ],
@@ -164,6 +177,25 @@ async def test_what_cannot_be_sent_is_told_before_anything_is_charged(given: Any
         with pytest.raises(ContractError, match=said):
             await ModelRunner(model).invoke(**{"messages": "hello", **given})
     assert (model.requests, scope.used.requests) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"retry": 3}, r"ModelRunner\(retry=3\): give Retry\(attempts=...\), or None"),
+        ({"settings": {"seed": 1}}, r"ModelRunner\(settings={'seed': 1}\): give ModelSettings\(...\)"),
+        ({"features": "tools"}, "give a set of output_schema, reasoning_effort, tools"),
+        ({"features": {"tool"}}, r"ModelRunner\(features={'tool'}\): give a set of"),
+    ],
+)
+def test_a_runner_of_something_else_than_is_meant_is_not_made(given: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        ModelRunner(ScriptedModel([]), **given)
+
+
+def test_a_model_has_no_features_that_nobody_knows() -> None:
+    with pytest.raises(ValueError, match=r"ChatModel\(features=.*\): give a set of"):
+        ChatModel("small", features="tools")  # type: ignore[arg-type]
 
 
 async def test_tools_for_a_model_that_takes_none_are_refused() -> None:

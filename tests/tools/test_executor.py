@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel, BeforeValidator
 from tests.tools.room import Room, State, call, statuses, turn
 
-from flowcore import Budget, Scope, Usage
+from flowcore import Budget, ContractError, Scope, Usage
 from flowcore.errors import ToolError
 from flowcore.messages import Message, ModelReply, ToolCall
 from flowcore.tools import (
@@ -427,3 +427,8 @@ async def test_without_a_scope_there_is_nobody_to_pay() -> None:
 def test_a_setting_that_cannot_be_meant_is_refused(option: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         ToolExecutor(ToolCatalog([]), **option)
+
+
+def test_an_executor_is_given_a_catalogue_and_not_its_tools() -> None:
+    with pytest.raises(ContractError, match=r"give a catalogue, as in ToolExecutor\(ToolCatalog\(\[...\]\)\)"):
+        ToolExecutor([double])  # type: ignore[arg-type]

@@ -22,6 +22,7 @@ from .chat_reply import reply_of
 from .chat_request import Asked, SchemaForm, asked_of
 from .chat_stream import ChatStream
 from .chat_veil import veiled
+from .features import features_of
 from .measure import estimated_usage
 from .model import EVERY_FEATURE, Feature
 from .secrets import Covered, Secrets, checked_headers, checked_key
@@ -82,7 +83,7 @@ class ChatModel:
         self._timeout = timeout
         self._max_bytes = max_bytes
         self._schema_as: SchemaForm = schema_as
-        self.features = frozenset(features)
+        self.features = features_of("ChatModel", features)
 
     @property
     def name(self) -> str:

@@ -6,9 +6,16 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from ..messages import ModelRequest
-from .model import Feature
+from .model import EVERY_FEATURE, Feature
 
-__all__ = ["within"]
+__all__ = ["features_of", "within"]
+
+
+def features_of(where: str, given: Collection[Feature]) -> frozenset[Feature]:
+    """Return features that somebody gave. Raises `ValueError` for one that is none, and for a text."""
+    if isinstance(given, str) or not EVERY_FEATURE.issuperset(given):
+        raise ValueError(f"{where}(features={given!r}): give a set of {', '.join(sorted(EVERY_FEATURE))}")
+    return frozenset(given)
 
 
 def within(features: Collection[Feature], request: ModelRequest) -> tuple[ModelRequest, list[str]]:

@@ -7,9 +7,10 @@ import re
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
-from pydantic_core import SchemaValidator, core_schema
+from pydantic import PydanticUserError, TypeAdapter, ValidationError
+from pydantic_core import SchemaError, SchemaValidator, core_schema
 
+from ..errors import ContractError
 from ..messages import OutputSchema
 
 __all__ = ["Misfit", "OutputForm", "form_of"]
@@ -94,9 +95,17 @@ def _shortened(line: str) -> str:
 
 
 def form_of(kind: Any) -> OutputForm[Any] | None:
-    """Return the form of a type, or None for text, which needs none."""
+    """Return the form of a type, or None for text, which needs none. Raises `ContractError` for no type."""
     if kind is None or kind is str:
         return None
+    try:
+        return _kept(kind)
+    except (PydanticUserError, SchemaError) as error:
+        fault = str(error).partition("\n")[0]
+        raise ContractError(f"output={kind!r}: give a type, or a TypeAdapter of one: {fault}") from None
+
+
+def _kept(kind: Any) -> OutputForm[Any]:
     try:
         return _known(kind)
     except TypeError:  # of a type that cannot be hashed

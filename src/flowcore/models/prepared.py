@@ -35,6 +35,18 @@ def as_messages(said: Said) -> tuple[Message, ...]:
     return messages
 
 
+def _as_tools(given: Any) -> tuple[ToolSchema, ...]:
+    """Return what a model is told of tools; a `Tool` says it as well. Raises `ContractError` for anything else."""
+    remedy = "give what `await catalog.for_request()` returns"
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ContractError(f"the tools are a {type(given).__name__}: {remedy}")
+    tools: tuple[Any, ...] = tuple(given)
+    for tool in tools:
+        if not all(hasattr(tool, name) for name in ("name", "description", "parameters")):
+            raise ContractError(f"a tool is a {type(tool).__name__}: {remedy}")
+    return tools
+
+
 @dataclass(frozen=True, slots=True)
 class Frame:
     """What goes around the messages of a request."""
@@ -58,8 +70,10 @@ class Frame:
     ) -> Frame:
         """Return what goes around messages to a model with these features.
 
-        Raises `ContractError` for two tools of one name, and for tools where the model takes none.
+        Raises `ContractError` for what is no tool or no settings, for two tools of one name, and for tools where
+        the model takes none.
         """
+        tools = _as_tools(tools)
         names = [tool.name for tool in tools]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
@@ -75,7 +89,7 @@ class Frame:
         if form is not None and not takes_schema:
             said.append(form.instructions)
         leading = (Message("system", "\n\n".join(said)),) if said else ()
-        return cls((*leading, *as_messages(before)), tuple(tools), form, takes_schema, settings, warnings)
+        return cls((*leading, *as_messages(before)), tools, form, takes_schema, settings, warnings)
 
     def request(self, messages: tuple[Message, ...]) -> ModelRequest:
         """Return the whole request. Raises `ContractError` if there is nothing in it to answer."""

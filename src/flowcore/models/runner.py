@@ -12,7 +12,9 @@ from ..errors import ContractError
 from ..messages import ModelReply, ModelRequest, ModelSettings, ToolSchema
 from ..retry import Retry
 from ..scope import Scope, current_scope
+from ..types import is_a
 from .exchange import Exchange, Reducer, Rules
+from .features import features_of
 from .measure import Measure, measured
 from .model import EVERY_FEATURE, Feature, Model
 from .output import form_of
@@ -33,7 +35,7 @@ _RETRY = Retry(attempts=3, wait=0.5, max_wait=30.0)
 class ModelRunner:
     """Sends requests to a model. Whatever flow, sub-flow or plain code calls it, that one's budget pays.
 
-    Raises `ValueError` for numbers out of range.
+    Raises `ValueError` for numbers out of range, and for what is no retry, no settings and no feature.
     """
 
     def __init__(
@@ -75,6 +77,7 @@ class ModelRunner:
             clock: The clock for pauses and timeouts, in place of the run's.
         """
         _check(repairs, context_limit, concurrency, timeout, piece_timeout)
+        _check_kinds(retry, settings)
         self._is_own = isinstance(model, str)
         self._model: Model = (
             _chat_model(model, base_url, api_key, client, timeout) if isinstance(model, str) else model
@@ -83,7 +86,7 @@ class ModelRunner:
         self._name = known or type(self._model).__name__
         self._host = urlsplit(str(getattr(self._model, "base_url", None) or "")).hostname or ""
         own: Collection[Feature] = getattr(self._model, "features", EVERY_FEATURE)
-        self._features = frozenset(own if features is None else features)
+        self._features = frozenset(own) if features is None else features_of("ModelRunner", features)
         self._rules = Rules(context_limit, repairs, reducer)
         self._settings = settings
         self._sender = Sender(
@@ -246,6 +249,8 @@ class ModelRunner:
         settings: ModelSettings | None,
         before: Said = (),
     ) -> Frame:
+        if settings is not None and not is_a(settings, ModelSettings):
+            raise ContractError(f"the settings are a {type(settings).__name__}: give ModelSettings(...)")
         merged = self._settings if settings is None else settings.over(self._settings)
         return Frame.of(self._features, instructions, form_of(output), tools, merged, before)
 
@@ -260,6 +265,13 @@ def _check(repairs: int, *limits: float | None) -> None:
     for name, number in zip(("context_limit", "concurrency", "timeout", "piece_timeout"), limits, strict=True):
         if number is not None and not number > 0:
             raise ValueError(f"ModelRunner({name}={number}): give more than zero, or None")
+
+
+def _check_kinds(retry: object, settings: object) -> None:
+    if retry is not None and not is_a(retry, Retry):
+        raise ValueError(f"ModelRunner(retry={retry!r}): give Retry(attempts=...), or None")
+    if not is_a(settings, ModelSettings):
+        raise ValueError(f"ModelRunner(settings={settings!r}): give ModelSettings(...)")
 
 
 def _chat_model(name: str, base_url: str | None, api_key: str | None, client: Any, timeout: float | None) -> Model:

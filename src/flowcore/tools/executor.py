@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from ..errors import ContractError
 from ..messages import Message, ToolCall
 from ..scope import Scope, current_scope
+from ..types import is_a
 from .batch import Batch
 from .catalog import Allowed, ToolCatalog
 from .guard import RepetitionGuard
@@ -30,6 +32,8 @@ class ToolExecutor:
         policy: Decides whether a call is allowed, denied, or put to a person. Without one every call is allowed.
         guard: How much repetition is too much; None is no limit.
         max_result: Characters of a result that a model is told; of a longer one the head and the tail.
+
+    Raises `ContractError` for what is no catalogue, and `ValueError` for settings out of range.
     """
 
     def __init__(
@@ -43,6 +47,10 @@ class ToolExecutor:
         guard: RepetitionGuard | None = _GUARD,
         max_result: int = 20_000,
     ) -> None:
+        if not is_a(catalog, ToolCatalog):
+            raise ContractError(
+                f"ToolExecutor({catalog!r}): give a catalogue, as in ToolExecutor(ToolCatalog([...]))"
+            )
         self._catalog = catalog
         self._settings = ExecutorSettings(concurrency, timeout, tuple(hooks), policy, guard, max_result)
 
