@@ -154,7 +154,9 @@ class BudgetExhausted(FlowcoreError):
             return f"{self.path} is one visit more than its max_visits of {self.limit:g} allows"
         scope = f" of {self.path!r}" if self.path else ""
         used = "" if self.dimension == "seconds" else f"{self.used:g} of "
-        return f"the {self.dimension}{scope} ran out: {used}{self.limit:g} used"
+        left = self.dimension != "seconds" and self.used < self.limit
+        why = ", and what is left beside a reserve is too little" if left else ""
+        return f"the {self.dimension}{scope} ran out: {used}{self.limit:g} used{why}"
 
 
 class RunCancelled(FlowcoreError):

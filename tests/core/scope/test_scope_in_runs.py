@@ -109,5 +109,10 @@ def test_an_exhausted_budget_says_what_it_was() -> None:
     assert str(error) == "the tokens of 'in#1' ran out: 150 of 100 used"
 
 
+def test_a_budget_of_which_something_is_left_says_why_it_is_not_enough() -> None:
+    said = str(BudgetExhausted("requests", 4, 3))
+    assert said == "the requests ran out: 3 of 4 used, and what is left beside a reserve is too little"
+
+
 async def test_a_limit_is_warned_of_once() -> None:
     assert (await budget_events(8)).count(("budget.warned", "requests")) == 1
