@@ -175,7 +175,7 @@ async def test_a_database_may_be_changed_where_that_is_said(shop: Path) -> None:
 
 async def test_a_database_that_is_not_there_is_named_and_not_made(tmp_path: Path) -> None:
     async with bench(SQLToolset("db", f"sqlite:///{tmp_path}/none.db")) as at:
-        assert dict(at.catalog.failures) == {"db": "unable to open database file"}
+        assert dict(at.catalog.failures) == {"db": f"there is no file {tmp_path}/none.db"}
     assert os.listdir(tmp_path) == []
 
 

@@ -119,6 +119,7 @@ class Database:
                 "and trusted=True"
             )
         self._engine = given if isinstance(given, Engine) else _engine(where, url, writable)
+        self._file = Path(url.database or "").absolute() if self._is_own and self.dialect == "sqlite" else None
 
     def close(self) -> None:
         """Let go of the connections, if they are ours."""
@@ -127,6 +128,13 @@ class Database:
 
     def probe(self, stop: Stop) -> None:
         """Return if the database can be reached. Raises `ToolError` otherwise."""
+        try:
+            if self._file is not None:
+                self._file.stat()
+        except FileNotFoundError:
+            raise ToolError(f"there is no file {escaped(str(self._file))}") from None
+        except OSError:
+            pass  # the database says what is wrong
         with self._connected(stop) as connection:
             inspect(connection).get_table_names(schema=self._schema)
 
