@@ -23,6 +23,8 @@ __all__ = [
 
 ValueT = TypeVar("ValueT", default=str)
 _NO_VALUE = cast(Any, None)
+_IF_ANY: Mapping[str, Any] = {"told_if_any": True}
+"""Of a field that most messages have not: traces and pages leave it out where it is empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +54,9 @@ class Message:
 
     role: Literal["system", "user", "assistant", "tool"]
     content: str
-    tool_calls: tuple[ToolCall, ...] = ()
-    tool_call_id: str = ""
-    attachments: tuple[Attachment, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = field(default=(), metadata=_IF_ANY)
+    tool_call_id: str = field(default="", metadata=_IF_ANY)
+    attachments: tuple[Attachment, ...] = field(default=(), metadata=_IF_ANY)
 
 
 @dataclass(frozen=True, slots=True)

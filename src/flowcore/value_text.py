@@ -38,7 +38,7 @@ class ValuePrinter:
 
     Masked, it prints the same in every run: rounded, without times, and with numbers in place of ids. `mask` has
     a word for each place whose value is not to be shown: `{"state.token": "secret"}`. The items of a list stand at
-    its own place.
+    its own place. A field of a dataclass whose metadata say `told_if_any` is left out where it is empty.
     """
 
     def __init__(
@@ -100,7 +100,8 @@ class ValuePrinter:
         if isinstance(value, BaseModel):
             return self._fields(value, value.__class__.model_fields, place)
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            return self._fields(value, [entry.name for entry in dataclasses.fields(value)], place)
+            entries = dataclasses.fields(value)
+            return self._fields(value, [entry.name for entry in entries if not _is_idle(value, entry)], place)
         if isinstance(value, Log):
             return f"Log([{self._joined(value, (self.text(item, place) for item in self._first(value)))}])"
         if isinstance(value, Mapping):
@@ -156,6 +157,10 @@ class ValuePrinter:
             return text
         mark = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
         return f"{text[: self._longest]}... ({len(text)} characters, {mark})"
+
+
+def _is_idle(value: Any, entry: dataclasses.Field[Any]) -> bool:
+    return "told_if_any" in entry.metadata and getattr(value, entry.name, _UNSET) in ("", ())
 
 
 def _here() -> str:

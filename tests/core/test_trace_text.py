@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from flowcore import Complete, Continue, Flow, FlowError, Retry, RunResult, Step, current_scope, node
 from flowcore.events import Event, ModelFinished, ModelRequested, ToolFinished, ToolProposed, ToolStarted
-from flowcore.messages import ModelReply, TokenUsage
+from flowcore.messages import Message, ModelReply, TokenUsage, ToolCall
 from flowcore.models import ModelRunner
 from flowcore.testing import FakeClock, FlowRunner, ScriptedModel
 from flowcore.trace_notes import note_lines
@@ -86,6 +86,16 @@ def test_of_an_object_the_fields_are_told_that_it_has() -> None:
     assert ValuePrinter().text(Later(1)).endswith("Later(first=1)")
     assert ValuePrinter().text(State.model_construct()) == "State(notes=[])"
     assert ValuePrinter().text(Needed.model_construct(there=1)) == "Needed(there=1)"
+
+
+def test_of_a_message_is_told_what_it_has() -> None:
+    calls = (ToolCall("1", "clock", "{}"),)
+    said = [Message("user", ""), Message("assistant", "", calls), Message("tool", "noon", (), "1")]
+    assert [ValuePrinter().text(message) for message in said] == [
+        'Message(role="user", content="")',
+        'Message(role="assistant", content="", tool_calls=(ToolCall(id="1", name="clock", arguments="{}"),))',
+        'Message(role="tool", content="noon", tool_call_id="1")',
+    ]
 
 
 def test_a_value_is_told_to_a_depth_that_python_can_bear() -> None:
