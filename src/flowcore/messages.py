@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, cast
+from typing import Any, ClassVar, Generic, Literal, cast
 
 from typing_extensions import TypeVar
 
@@ -38,7 +38,12 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """Something beside text, such as a picture: its media type, and its data or where it is."""
+    """Something beside text, such as a picture: its media type, and its data or where it is.
+
+    Where pydantic writes or reads it as JSON, the data is in base64.
+    """
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = {"ser_json_bytes": "base64", "val_json_bytes": "base64"}
 
     media_type: str
     data: bytes = b""
