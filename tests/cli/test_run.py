@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,50 @@ def test_the_answer_comes_first_and_then_the_path_with_its_rounds(call: Call, he
     called = call("run", ".", "hello")
     assert (called.code, called.err) == (0, "")
     assert called.out == f"HELLO\n\n{PATH}"
+
+
+ASKING = """
+from dataclasses import dataclass
+
+from flowcore import App, Complete, Flow, Step, node
+from flowcore.messages import ToolCall
+from flowcore.tools import Ask, ToolCatalog, ToolExecutor
+
+
+@dataclass
+class Desk:
+    text: str
+
+
+def lend(title: str) -> str:
+    return title
+
+
+executor = ToolExecutor(ToolCatalog([lend]), policy=lambda proposal: Ask("May it?", expires=1))
+
+
+@node
+async def desk(step: Step[Desk]) -> Complete[str]:
+    results = await executor.run([ToolCall("1", "lend", '{"title": "Dune"}')])
+    return Complete(results[0].text)
+
+
+app = App(flows=[Flow("desk", desk)], state=Desk)
+"""
+
+
+@pytest.mark.parametrize("is_terminal", [False, True])
+def test_who_waits_for_a_person_says_so_since_a_command_takes_no_answers(
+    call: Call, here: Path, monkeypatch: pytest.MonkeyPatch, is_terminal: bool
+) -> None:
+    (here / "asking.py").write_text(ASKING)
+    monkeypatch.setattr(type(sys.stderr), "isatty", lambda stream: is_terminal)
+    called = call("run", "asking.py", "hello")
+    assert called.code == 0
+    assert called.out.startswith("Denied: nobody agreed to it within 1 s.")
+    line = "flowcore: desk#1: lend waits for a person; nobody can answer here, so in 1 s it is a no\n"
+    assert called.err.count(line) == 1
+    assert (called.err == line) is not is_terminal
 
 
 MANY = """

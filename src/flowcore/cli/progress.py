@@ -7,19 +7,20 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TextIO
 
-from ..events import Event, NodeStarted, RoundStarted
+from ..events import Event, NodeStarted, RequestOpened, RoundStarted
 from ..render import visible
 from ..runtime import Observer
 from .streams import tell
+from .words import complain
 
-__all__ = ["Progress"]
+__all__ = ["Progress", "say_who_waits"]
 
 _CLEAR = "\r\x1b[K"
 _USUAL_WIDTH = 80
 
 
 class Progress:
-    """One line that changes, on a terminal; elsewhere nothing but what `note` is told."""
+    """One line that changes, on a terminal; elsewhere only what `note` is told, and that somebody waits."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -29,10 +30,10 @@ class Progress:
 
     @contextmanager
     def of(self, title: str) -> Generator[tuple[Observer, ...]]:
-        """Give what a run is to tell: nothing if nobody sees it. The line is gone at the end."""
+        """Give whom a run is to tell. The line is gone at the end."""
         self._title, self._round = title, 0
         try:
-            yield (self._see,) if self._lively else ()
+            yield (self._see,) if self._lively else (say_who_waits,)
         finally:
             self._clear()
 
@@ -46,12 +47,24 @@ class Progress:
             tell(_CLEAR, self._stream)
 
     def _see(self, event: Event) -> None:
-        if isinstance(event, RoundStarted):
+        if isinstance(event, RequestOpened):
+            self._clear()
+            say_who_waits(event)
+        elif isinstance(event, RoundStarted):
             self._round = event.round
         elif isinstance(event, NodeStarted):
             words = [self._title, f"round {self._round}" if self._round else "", event.path]
             line = visible("  ".join(word for word in words if word))
             tell(_CLEAR + line[: _width(self._stream)], self._stream)
+
+
+def say_who_waits(event: Event) -> None:
+    """Say that a call of a tool waits for a person: a command takes no answers, and would just stand still."""
+    if isinstance(event, RequestOpened):
+        left = (event.expires - event.at).total_seconds()
+        complain(
+            f"{event.path}: {event.tool} waits for a person; nobody can answer here, so in {left:.0f} s it is a no"
+        )
 
 
 def _width(stream: TextIO) -> int:

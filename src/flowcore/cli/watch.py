@@ -17,6 +17,7 @@ from ..live import Door, need_server, page_server
 from ..run import Run
 from .codes import FAILED, OK
 from .options import app_to_run
+from .progress import say_who_waits
 from .questions import Question
 from .recorded import is_trace_file, recorded_run
 from .run import add_limits, limits_of
@@ -72,7 +73,7 @@ def execute(arguments: argparse.Namespace) -> int:
     with Door(arguments.host, arguments.port) as door, ExitStack() as serving:
         (state,) = make_states(app, [asked])
         deps = make_deps(app, state)
-        run = app.flow.start(state, deps=deps, budget=limits_of(app, arguments))
+        run = app.flow.start(state, deps=deps, budget=limits_of(app, arguments), observers=[say_who_waits])
         answer = anyio.run(partial(_watch, app, asked, run, door, serving))
         _tell(app, answer)
         if not arguments.exit:
