@@ -164,13 +164,13 @@ def test_a_file_that_is_as_declared_is_passed_over_in_silence(call: Call, here: 
 def test_a_stale_file_is_shown_with_the_command_that_renews_it(call: Call, here: Path) -> None:
     call("render", ".", "-o", "my docs.mmd", "--direction", "LR")
     app = here / "app.py"
-    app.write_text(app.read_text().replace("good=deliver", "fine=deliver").replace('"good"', '"fine"'))
+    app.write_text(app.read_text().replace("good=deliver", "great=deliver").replace('"good"', '"great"'))
     stale = (here / "my docs.mmd").read_bytes()
     called = call("render", ".", "--check", "my docs.mmd", "--direction", "LR")
     assert called.code == 1
     assert called.out.splitlines()[:2] == ["--- my docs.mmd", "+++ my docs.mmd (as declared)"]
     assert '-  n2 -->|"good"| n3' in called.out.splitlines()
-    assert '+  n2 -->|"fine"| n3' in called.out.splitlines()
+    assert '+  n2 -->|"great"| n3' in called.out.splitlines()
     assert called.err == (
         "flowcore: my docs.mmd is stale; `flowcore render . -o 'my docs.mmd' --direction LR` writes it\n"
     )

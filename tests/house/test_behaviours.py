@@ -28,7 +28,8 @@ def test_nothing(): ...
 
 def listing(folder: Path, source: str, *options: str) -> subprocess.CompletedProcess[str]:
     (folder / "test_it.py").write_text(source, "utf-8")
-    command = [sys.executable, "-m", "pytest", "-p", "conftest", "-p", "no:cacheprovider", "--rootdir=.", *options]
+    quiet = ["-p", "no:cacheprovider", "-p", "no:inline_snapshot"]
+    command = [sys.executable, "-m", "pytest", "-p", "conftest", *quiet, "--rootdir=.", *options]
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     env["PYTHONPATH"] = str(ROOT)
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=30)

@@ -11,10 +11,13 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.timeout(180)  # collecting every test takes its time
+
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference" / "promises.md"
 RUNS = "not skip and not skipif and not xfail"
 """What a test must be to prove anything: one that runs, everywhere, and is expected to pass."""
+QUIET = ("-p", "no:cacheprovider", "-p", "no:inline_snapshot")
 GIVES_UP = re.compile(r"(.*\.)?(skip|skipTest|xfail|importorskip)")
 
 
@@ -37,9 +40,9 @@ def proven(named: dict[str, list[str]]) -> dict[str, list[str]]:
 
 def listed(folder: Path, *options: str) -> dict[str, list[str]]:
     """Returns the tests of each promise that no mark leaves undone."""
-    command = [sys.executable, "-m", "pytest", "--behaviours", "-p", "no:cacheprovider", "-m", RUNS, *options]
+    command = [sys.executable, "-m", "pytest", "--behaviours", "-m", RUNS, *QUIET, *options]
     env = os.environ if folder == ROOT else {**os.environ, "PYTHONPATH": str(ROOT)}
-    listing = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=50)
+    listing = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=150)
     assert listing.returncode == 0, listing.stdout + listing.stderr
     rows = (line.split("\t") for line in listing.stdout.splitlines() if "\t" in line)
     return {promise: tests.split(" ") for promise, tests in rows}
