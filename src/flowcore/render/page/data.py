@@ -58,7 +58,7 @@ _REASONS = {"next": "the way on", "label": "label", "error": "error route", "ove
 _ENDS = {
     "complete": ["completes", "here it ends"],
     "join": ["to the join", "the branch is through"],
-    "failed": ["no route", "nothing takes this failure"],
+    "failed": ["no route", "no error route takes this failure"],
     "unfinished": ["not finished", "the run ended first"],
     "running": ["under way", ""],
 }
