@@ -41,7 +41,9 @@ def write_runs(folder: OutputFolder, flow: Drawable, answers: Sequence[Answer], 
     width = len(str(len(runs)))
     for number, (answer, run) in enumerate(zip(answers, runs, strict=True), 1):
         href = "" if run is None else f"run-{number:0{width}}.html"
-        entries.append(Entry(answer.question.id, answer.question.text, run, href, answer.reason))
+        entries.append(
+            Entry(answer.question.id, answer.question.text, run, href, answer.reason, answer.text or "")
+        )
         if run is not None:
             folder.write(href, run_page(run))
     folder.write("runs.html", runs_page(flow.plan.name, entries))

@@ -20,13 +20,17 @@ _KINDS = {"ok": "completed", "warn": "ended another way", "error": "failed", "go
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of the index: a run with the address of its page; or why there was none."""
+    """One line of the index: a run with the address of its page; or why there was none.
+
+    `said` is what a person was told, where that is not the value as it stands.
+    """
 
     name: str
     about: str
     run: Recording | None
     href: str = ""
     reason: str = ""
+    said: str = ""
 
 
 class _Row(NamedTuple):
@@ -72,7 +76,7 @@ def _row(entry: Entry, longest: float) -> _Row:
         _short(entry.about),
         entry.href,
         outcome(run),
-        _short(run.value),
+        _short(entry.said or run.value),
         f"{spent.rounds:,}",
         seconds_words(spent.seconds),
         round(100 * spent.seconds / longest, 1) if longest else 0.0,
