@@ -10,7 +10,7 @@ import pytest
 from tests.context.histories import SYSTEM, Chat, called, events_of, flow_of, said, user
 from tests.core.runs import ends
 
-from flowcore import Budget, Continue, Flow, Log, Step, node
+from flowcore import Budget, Continue, ContractError, Flow, Log, Step, node
 from flowcore.context import compact, prune_tool_results, select
 from flowcore.errors import ContextOverflow, OutputInvalid
 from flowcore.messages import Message, ModelRequest
@@ -224,3 +224,8 @@ async def test_nodes_in_a_row_each_do_their_part() -> None:
     assert [event.how for event in told] == ["prune_tool_results", "select", "compact"]
     assert result.path == "prune_tool_results > select > compact > end"
     assert list(result.value.messages)[:2] == [SYSTEM, user(f"{HEADING}sum")]
+
+
+def test_a_model_is_no_runner() -> None:
+    with pytest.raises(ContractError, match=r"the runner is a ScriptedModel: give ModelRunner\(model\)"):
+        compact(Chat, ScriptedModel([]))  # type: ignore[arg-type]

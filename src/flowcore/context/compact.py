@@ -7,11 +7,11 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any, Never
 
-from ..errors import OutputInvalid
+from ..errors import ContractError, OutputInvalid
 from ..graph import Node
 from ..messages import Message
 from ..models import ModelRunner, Prepared
-from ..types import StateT
+from ..types import StateT, is_a
 from .field import context_node
 from .size import Count, tokens_of
 from .units import Unit, flat, read_history
@@ -54,11 +54,13 @@ def compact(
         count: Says how many tokens messages are, for the event; an estimate, if none is given.
 
     The node raises what `ModelRunner.invoke` raises, and `OutputInvalid` for an empty summary; then the messages
-    stay as they are. Raises `ContractError` for a field that the state does not have, `ValueError` for a
-    negative number.
+    stay as they are. Raises `ContractError` for a field that the state does not have and for no runner,
+    `ValueError` for a negative number.
     """
     if keep < 0:
         raise ValueError(f"compact(keep={keep}): give zero or more")
+    if not is_a(runner, ModelRunner):
+        raise ContractError(f"compact: the runner is a {type(runner).__name__}: give ModelRunner(model)")
 
     async def shorten(messages: list[Message]) -> Sequence[Message]:
         history = read_history(messages)
