@@ -163,7 +163,9 @@ def check_command(words: list[str]) -> None:
         assert run.returncode == 0, f"{shlex.join(words)}: {run.stdout}{run.stderr}"
     elif program == "python":
         assert arguments[0] == "-m", words
-        assert arguments[1] == "venv" or (ROOT / arguments[1] / "__main__.py").is_file(), words
+        module = ROOT.joinpath(*arguments[1].split("."))
+        runs = (module / "__main__.py").is_file() or module.with_suffix(".py").is_file()
+        assert arguments[1] == "venv" or runs, words
     elif "/" in program:
         assert os.access(ROOT / program, os.X_OK), f"{program} is not there or cannot be run"
     else:
