@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from typing import Any
@@ -75,9 +76,10 @@ def execute(arguments: argparse.Namespace) -> int:
         deps = make_deps(app, state)
         run = app.flow.start(state, deps=deps, budget=limits_of(app, arguments), observers=[say_who_waits])
         answer = anyio.run(partial(_watch, app, asked, run, door, serving))
-        _tell(app, answer)
-        if not arguments.exit:
-            _until_interrupted()
+        if arguments.exit:
+            _tell(app, answer)
+        else:
+            _until_interrupted(partial(_tell, app, answer))
     return FAILED if answer.reason else OK
 
 
@@ -89,8 +91,7 @@ def _show(arguments: argparse.Namespace, text: str | None) -> int:
         )
     recording = recorded_run(arguments.target)
     with Door(arguments.host, arguments.port) as door, page_server(door, recording) as server:
-        _say(server.url)
-        _until_interrupted()
+        _until_interrupted(partial(_say, server.url))
     return OK
 
 
@@ -117,14 +118,16 @@ def _tell(app: AnyApp, answer: Answer) -> None:
         complain(f"the run failed: {answer.reason}")
 
 
-def _until_interrupted() -> None:
-    if sys.stderr.isatty():
-        tell("The page stays until Ctrl-C.\n", sys.stderr)
+def _until_interrupted(begin: Callable[[], None]) -> None:
+    """Say what there is to be said, and stay until Ctrl-C: from the first word on it is the way to end it."""
     try:
+        begin()
+        if sys.stderr.isatty():
+            tell("The page stays until Ctrl-C.\n", sys.stderr)
         while True:
             time.sleep(3600)
     except KeyboardInterrupt:
-        pass  # the way to end it
+        pass
 
 
 def _port(text: str) -> int:
