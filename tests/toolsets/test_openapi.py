@@ -17,6 +17,7 @@ from flowcore import ContractError
 from flowcore.errors import ToolError
 from flowcore.messages import ToolCall
 from flowcore.toolsets import HTTPReply, OpenAPIToolset
+from flowcore.toolsets.openapi_reply import read_reply
 
 KEY = "key-0123456789abcdef"
 
@@ -234,3 +235,25 @@ async def test_schemas_of_openapi_3_0_become_json_schema() -> None:
     async with bench(OpenAPIToolset("x", spec(parameters=parameter(schema=schema)))) as at:
         told = at.tools["x"].parameters["properties"]["p"]
     assert told == {"type": ["integer", "null"], "exclusiveMinimum": 1}
+
+
+class Endless(httpx.AsyncByteStream):
+    """A body without an end, which is always there at once."""
+
+    def __aiter__(self) -> Endless:
+        return self
+
+    async def __anext__(self) -> bytes:
+        return b"x" * 100_000
+
+
+# httpx's own generators around a body of a test's cannot be brought to an end from outside: trio warns of them.
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+async def test_a_body_without_an_end_is_cut_and_let_go() -> None:
+    transport = httpx.MockTransport(lambda request: httpx.Response(200, stream=Endless()))
+    async with (
+        httpx.AsyncClient(transport=transport) as client,
+        client.stream("GET", "http://api.example/") as answer,
+    ):
+        body, cut = await read_reply(answer)
+    assert (len(body), cut) == (10_000_000, True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from inspect import isawaitable
 from typing import Any, Protocol, cast
@@ -164,8 +164,10 @@ class Sender:
             if isinstance(error, ModelRequestError | ModelTimeout):
                 error.text = error.text or said.text
             if assembly.count and not call.payer.is_closed:
-                with suppress(Exception):  # a price that raises takes the place of no cancellation
+                try:
                     self._pay(call, said, paid)
+                except Exception as unpaid:  # takes the place of no cancellation, and is told beside it
+                    error.add_note(f"what was used until then could not be paid: {unpaid}")
             raise
         self._pay(call, assembly.reply(), paid)
         return assembly.reply()
