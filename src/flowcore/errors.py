@@ -20,6 +20,11 @@
     ├── RecordingError        a trace file holds no runs that can be read
     ├── ExportError           a run cannot be handed to another tool
     ├── WatchError            a live page cannot be served
+    ├── StoreError            a stored run cannot be read, written or used
+    │   ├── RunNotFound           the store holds no run of that name
+    │   ├── RunConflict           the run stands otherwise than what was asked of it needs
+    │   ├── NotSerialisable       a value cannot be stored so that the same comes back
+    │   └── FlowChanged           a stored run does not fit today's flow
     └── TargetError           a target on the command line does not lead to a flow
 
 Errors carry ids, names and plain data, never objects of the rooms that raise them. Each class has a stable
@@ -38,6 +43,7 @@ __all__ = [
     "ContractError",
     "ExportError",
     "Failure",
+    "FlowChanged",
     "FlowError",
     "FlowcoreError",
     "ModelError",
@@ -45,14 +51,18 @@ __all__ = [
     "ModelTimeout",
     "NodeCancelled",
     "NodeTimeout",
+    "NotSerialisable",
     "OutcomeUnknown",
     "OutputInvalid",
     "Problem",
     "RecordingError",
     "RenderError",
     "RunCancelled",
+    "RunConflict",
     "RunFailed",
+    "RunNotFound",
     "SignInNeeded",
+    "StoreError",
     "TargetError",
     "ToolError",
     "WatchError",
@@ -339,6 +349,56 @@ class WatchError(FlowcoreError):
     """Raised when a live page cannot be served: a port in use, a host of another machine, the extra missing."""
 
     code: ClassVar[str] = "watch"
+
+
+class StoreError(FlowcoreError):
+    """Raised when a stored run cannot be read, written or used; the base of what follows."""
+
+    code: ClassVar[str] = "store"
+
+
+class RunNotFound(StoreError):
+    """Raised when a store holds no run of that name."""
+
+    code: ClassVar[str] = "run_not_found"
+
+
+class RunConflict(StoreError):
+    """Raised when a run stands otherwise than what was asked of it needs: it has ended, or another walks it."""
+
+    code: ClassVar[str] = "run_conflict"
+
+
+class NotSerialisable(StoreError):
+    """Raised when a value cannot be stored so that the same value comes back.
+
+    `where` is its place, as `state.items[2].lock`, and `kind` its type.
+    """
+
+    code: ClassVar[str] = "not_serialisable"
+
+    def __init__(self, where: str, kind: str, reason: str = "") -> None:
+        self.where = where
+        self.kind = kind
+        self.reason = reason
+        super().__init__(where, kind, reason)
+
+    def __str__(self) -> str:
+        reason = self.reason or "put what lives in this process, such as locks and connections, in deps"
+        return f"{self.where}: a value of type {self.kind} cannot be stored: {reason}"
+
+
+class FlowChanged(StoreError):
+    """Raised when a stored run does not fit today's flow; `changes` says what has changed, one line each."""
+
+    code: ClassVar[str] = "flow_changed"
+
+    def __init__(self, message: str, changes: Sequence[str] = ()) -> None:
+        self.changes = tuple(changes)
+        super().__init__(message, self.changes)
+
+    def __str__(self) -> str:
+        return "\n".join([str(self.args[0]), *(f"  - {change}" for change in self.changes)])
 
 
 class TargetError(FlowcoreError):
