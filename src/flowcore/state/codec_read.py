@@ -1,0 +1,162 @@
+"""The reader: what stands under a tag as the value that it was. It calls no code of the class that it makes."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable
+from typing import Any, Final
+
+from pydantic import BaseModel, SecretBytes, SecretStr
+
+from .codec_atoms import ATOM_READERS
+from .codec_classes import Classes, is_named_tuple
+from .codec_write import FACTORIES, field_names
+from .log import Log
+
+__all__ = ["Reader", "Unreadable"]
+
+_HIDDEN = "[secret not kept]"
+_SECRETS: Final[dict[str, Any]] = {
+    "": None,
+    "str": _HIDDEN,
+    "bytes": _HIDDEN.encode(),
+    "SecretStr": SecretStr(_HIDDEN),
+    "SecretBytes": SecretBytes(_HIDDEN.encode()),
+}
+
+
+class Unreadable(Exception):
+    """Raised inside the codec for text that is no stored value; says why."""
+
+
+class Reader:
+    """Turns the objects of JSON into values, the innermost first."""
+
+    __slots__ = ("_classes",)
+
+    def __init__(self, classes: Classes) -> None:
+        self._classes = classes
+
+    def __call__(self, found: dict[str, Any]) -> Any:
+        """Return what an object of JSON stands for: itself, if it has no tag."""
+        if len(found) != 1:
+            return found
+        ((tag, told),) = found.items()
+        if tag[:1] != "$":
+            return found
+        atom = ATOM_READERS.get(tag)
+        if atom is not None:
+            return atom(told)
+        read = _READERS.get(tag)
+        if read is None:
+            raise Unreadable(f"nothing is stored under {tag!r}")
+        return read(self, told)
+
+    def _class(self, name: Any, fits: Callable[[type[Any]], bool]) -> Any:
+        found = self._classes.find(name) if type(name) is str else None
+        if found is None or not fits(found):
+            raise Unreadable(f"its class {name} is not there any more")
+        return found
+
+    def _enum(self, told: Any) -> Any:
+        name, member = told
+        cls = self._class(name, lambda cls: issubclass(cls, enum.Enum))
+        if member not in cls._member_map_:
+            raise Unreadable(f"{name} has no member {member} any more")
+        return cls._member_map_[member]
+
+    def _flag(self, told: Any) -> Any:
+        name, value = told
+        return self._class(name, lambda cls: issubclass(cls, enum.Flag))(value)
+
+    def _model(self, told: Any) -> Any:
+        name, fields, given, extra, private, missing = (*told, None, None, None, None)[:6]
+        cls = self._class(name, lambda cls: issubclass(cls, BaseModel))
+        _check_names(name, fields, cls.model_fields, missing)
+        if private and not private.keys() <= cls.__private_attributes__.keys():
+            raise Unreadable(f"{name} has not all of its private attributes any more")
+        made: Any = object.__new__(cls)
+        object.__setattr__(made, "__dict__", fields)
+        object.__setattr__(
+            made, "__pydantic_fields_set__", {*fields, *(extra or ())} if given is None else set(given)
+        )
+        object.__setattr__(made, "__pydantic_extra__", extra)
+        object.__setattr__(made, "__pydantic_private__", private)
+        return made
+
+    def _dataclass(self, told: Any) -> Any:
+        name, fields, missing = (*told, None)[:3]
+        cls = self._class(name, dataclasses.is_dataclass)
+        _check_names(name, fields, field_names(cls), missing, open=bool(getattr(cls, "__dictoffset__", 0)))
+        made: Any = object.__new__(cls)
+        for field, value in fields.items():
+            object.__setattr__(made, field, value)
+        return made
+
+    def _named(self, told: Any) -> Any:
+        name, fields = told
+        cls = self._class(name, is_named_tuple)
+        _check_names(name, fields, cls._fields, None)
+        return tuple.__new__(cls, [fields[field] for field in cls._fields])
+
+    def _a_class(self, told: Any) -> Any:
+        return self._class(told, lambda cls: True)
+
+
+def _check_names(name: str, fields: Any, known: Any, missing: Any, *, open: bool = False) -> None:
+    """Raise `Unreadable` if a class has other fields today than the stored value."""
+    if type(fields) is not dict:
+        raise Unreadable(f"{name} has no fields")
+    if not open and (gone := [field for field in fields if field not in known]):
+        raise Unreadable(f"{name} has no field {gone[0]} any more")
+    new = [field for field in known if field not in fields and field not in (missing or ())]
+    if new:
+        raise Unreadable(f"{name} has a field {new[0]} that it had not then")
+
+
+def _listed(told: Any) -> list[Any]:
+    if type(told) is not list:
+        raise Unreadable("a list is wanted")
+    return told
+
+
+def _pairs(told: Any) -> list[tuple[Any, Any]]:
+    return [(key, item) for key, item in _listed(told)]
+
+
+def _defaultdict(told: Any) -> Any:
+    name, pairs = told
+    return defaultdict(None if name is None else FACTORIES[name], _pairs(pairs))
+
+
+def _counter(told: Any) -> Any:
+    made: Counter[Any] = Counter()
+    dict.update(made, _pairs(told))
+    return made
+
+
+def _deque(told: Any) -> Any:
+    items, *longest = told
+    return deque(_listed(items), *longest)
+
+
+_READERS: Final[dict[str, Callable[[Reader, Any], Any]]] = {
+    "$tuple": lambda reader, told: tuple(_listed(told)),
+    "$set": lambda reader, told: set(_listed(told)),
+    "$frozenset": lambda reader, told: frozenset(_listed(told)),
+    "$log": lambda reader, told: Log(_listed(told)),
+    "$dict": lambda reader, told: dict(_pairs(told)),
+    "$ordered": lambda reader, told: OrderedDict(_pairs(told)),
+    "$counter": lambda reader, told: _counter(told),
+    "$defaultdict": lambda reader, told: _defaultdict(told),
+    "$deque": lambda reader, told: _deque(told),
+    "$enum": Reader._enum,
+    "$flag": Reader._flag,
+    "$model": Reader._model,
+    "$data": Reader._dataclass,
+    "$named": Reader._named,
+    "$class": Reader._a_class,
+    "$secret": lambda reader, told: _SECRETS[told],
+}
