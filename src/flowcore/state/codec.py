@@ -131,6 +131,20 @@ class Codec:
                 items.extend(tree)
         return dict(_fields_of(_parsed(lambda trees: self._read(dumps(trees)), trees, where), where))
 
+    def name_of(self, cls: type[Any]) -> str:
+        """Return the name under which a class is found again. Raises `NotSerialisable` if it would not be."""
+        try:
+            return self._classes.name_of(cls)
+        except Unstorable as error:
+            raise NotSerialisable("state", type_name(cls), error.reason) from None
+
+    def find(self, name: str) -> type[Any]:
+        """Return the class that has a name. Raises `StoreError` if there is none today."""
+        found = self._classes.find(name)
+        if found is None:
+            raise StoreError(f"the class {name} is gone: what is stored needs it")
+        return found
+
     def _patches(self, patches: Iterable[str], where: str) -> Iterable[Any]:
         waiting = iter(patches)
         while texts := list(islice(waiting, _AT_ONCE)):
@@ -159,7 +173,8 @@ class Codec:
             writer = Writer(self._classes, careful=careful)
             try:
                 text = dumps(make(writer))
-                text.isascii() or text.encode()
+                if not text.isascii():
+                    text.encode()
             except Unstorable as error:
                 raise NotSerialisable(where + writer.place, type_name(error.kind), error.reason) from None
             except RecursionError:
@@ -179,7 +194,8 @@ def _plain_text(value: Any) -> str | None:
     """Return plain atoms as JSON, or None where one is a number or a text that JSON has not."""
     try:
         text = dumps(value)
-        text.isascii() or text.encode()
+        if not text.isascii():
+            text.encode()
     except ValueError:
         return None
     return text

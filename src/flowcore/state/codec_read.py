@@ -11,8 +11,8 @@ from typing import Any, Final
 from pydantic import BaseModel, SecretBytes, SecretStr
 
 from .codec_atoms import ATOM_READERS
-from .codec_classes import Classes, is_named_tuple
-from .codec_write import FACTORIES, field_names
+from .codec_classes import Classes, field_names, is_named_tuple, why_refused
+from .codec_write import FACTORIES
 from .log import Log
 
 __all__ = ["Reader", "Unreadable"]
@@ -69,30 +69,36 @@ class Reader:
 
     def _flag(self, told: Any) -> Any:
         name, value = told
-        return self._class(name, lambda cls: issubclass(cls, enum.Flag))(value)
+        cls = self._class(name, lambda cls: issubclass(cls, enum.Flag))
+        found = cls._value2member_map_.get(value) or vars(enum.Flag)["_missing_"].__func__(cls, value)
+        if not isinstance(found, cls):
+            raise Unreadable(f"{name} has no flags {value} any more")
+        return found
 
     def _model(self, told: Any) -> Any:
-        name, fields, given, extra, private, missing = (*told, None, None, None, None)[:6]
+        name, fields, given, extra, private, missing = _padded(told, 6)
         cls = self._class(name, lambda cls: issubclass(cls, BaseModel))
         _check_names(name, fields, cls.model_fields, missing)
-        if private and not private.keys() <= cls.__private_attributes__.keys():
+        if private is not None and not _named_values(private).keys() <= cls.__private_attributes__.keys():
             raise Unreadable(f"{name} has not all of its private attributes any more")
         made: Any = object.__new__(cls)
         object.__setattr__(made, "__dict__", fields)
         object.__setattr__(
             made, "__pydantic_fields_set__", {*fields, *(extra or ())} if given is None else set(given)
         )
-        object.__setattr__(made, "__pydantic_extra__", extra)
+        object.__setattr__(made, "__pydantic_extra__", None if extra is None else _named_values(extra))
         object.__setattr__(made, "__pydantic_private__", private)
         return made
 
     def _dataclass(self, told: Any) -> Any:
-        name, fields, missing = (*told, None)[:3]
-        cls = self._class(name, dataclasses.is_dataclass)
-        _check_names(name, fields, field_names(cls), missing, open=bool(getattr(cls, "__dictoffset__", 0)))
+        name, fields, others, missing = _padded(told, 4)
+        cls = self._class(name, lambda cls: dataclasses.is_dataclass(cls) and why_refused(cls) is None)
+        _check_names(name, fields, field_names(cls), missing)
         made: Any = object.__new__(cls)
         for field, value in fields.items():
             object.__setattr__(made, field, value)
+        if others is not None:
+            made.__dict__.update(_named_values(others))
         return made
 
     def _named(self, told: Any) -> Any:
@@ -105,15 +111,26 @@ class Reader:
         return self._class(told, lambda cls: True)
 
 
-def _check_names(name: str, fields: Any, known: Any, missing: Any, *, open: bool = False) -> None:
+def _check_names(name: str, fields: Any, known: Any, missing: Any) -> None:
     """Raise `Unreadable` if a class has other fields today than the stored value."""
-    if type(fields) is not dict:
-        raise Unreadable(f"{name} has no fields")
-    if not open and (gone := [field for field in fields if field not in known]):
+    gone = [field for field in _named_values(fields) if field not in known]
+    if gone:
         raise Unreadable(f"{name} has no field {gone[0]} any more")
     new = [field for field in known if field not in fields and field not in (missing or ())]
     if new:
         raise Unreadable(f"{name} has a field {new[0]} that it had not then")
+
+
+def _padded(told: Any, length: int) -> list[Any]:
+    """Return what is told of an instance, with None for what is left out at the end."""
+    rest: list[Any] = [None] * (length - len(_listed(told)))
+    return [*told, *rest]
+
+
+def _named_values(told: Any) -> dict[str, Any]:
+    if type(told) is not dict or not all(type(name) is str for name in told):
+        raise Unreadable("values by name are wanted")
+    return told
 
 
 def _listed(told: Any) -> list[Any]:

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import json
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property
+from types import MemberDescriptorType
 from typing import Any, Final
 
 from pydantic import BaseModel, SecretBytes, SecretStr
 from pydantic import Secret as PydanticSecret
 
 from .codec_atoms import ATOM_WRITERS, PLAIN, plain_atom
-from .codec_classes import Classes, Unstorable, is_named_tuple, storable
+from .codec_classes import Classes, Unstorable, field_names, is_named_tuple, why_refused
 from .log import Log
 from .secret import redacted_fields
-from .snapshot import attribute_names, has_fields
+from .snapshot import has_fields, snapshot
 
-__all__ = ["FACTORIES", "Writer", "dumps", "field_names"]
+__all__ = ["FACTORIES", "Writer", "dumps"]
 
 dumps: Final[Callable[[Any], str]] = json.JSONEncoder(
     ensure_ascii=False, separators=(",", ":"), allow_nan=False, check_circular=False
@@ -30,7 +30,7 @@ FACTORIES: Final[dict[str, type]] = {
     kind.__name__: kind for kind in (list, dict, set, int, float, str, bool, tuple, bytes, frozenset)
 }
 """What a `defaultdict` may make its values with."""
-_BUILT_IN: Final = (str, int, float, complex, bytes, bytearray, list, tuple, dict, set, frozenset, deque, Log)
+_LONGEST_KEY = 60
 _DEEPEST = 100
 """How many values may stand one inside the other: the stack has an end, here and where they are read."""
 
@@ -98,13 +98,15 @@ class Writer:
         self._parts.pop()  # not in a finally: where something is refused, the parts say where
         return tree
 
-    def _tagged(self, value: Any, kind: type) -> Any:
+    def _tagged(self, value: Any, kind: Any) -> Any:
         atom = ATOM_WRITERS.get(kind)
         if atom is not None:
             return self._atom(value, *atom)
         write = _WRITERS.get(kind)
         if write is not None:
             return write(self, value)
+        if isinstance(getattr(kind, "__flowcore_base__", None), MemberDescriptorType):  # a draft
+            return self._tagged(snapshot(value), value.__class__)
         if issubclass(kind, enum.Enum):
             return self._enum(value, kind)
         if issubclass(kind, BaseModel):
@@ -117,14 +119,21 @@ class Writer:
             return self._redacted(value)
         if isinstance(value, type):
             return {"$class": self._classes.name_of(value)}
-        raise Unstorable(kind, _lost(kind))
+        raise Unstorable(kind, why_refused(kind) or "")
 
     def _atom(self, value: Any, tag: str, told: Callable[[Any], Any]) -> Any:
         try:
             payload = told(value)
         except ValueError as error:
             raise Unstorable(type(value), f"it is {error}") from None
-        return {tag: payload if type(payload) is str and not self._careful else self.value(payload)}
+        if type(payload) is str and not self._careful:
+            return {tag: payload}
+        depth = len(self._parts)
+        try:
+            return {tag: self.value(payload)}
+        except Unstorable:
+            del self._parts[depth:]  # what an atom is told in has no place of its own
+            raise
 
     def _dict(self, value: dict[Any, Any]) -> Any:
         if not all(type(key) is str for key in value) or (len(value) == 1 and next(iter(value))[:1] == "$"):
@@ -134,13 +143,10 @@ class Writer:
                 return value
         elif any(type(plain_atom(key)) is not str for key in value):
             return {"$dict": self._pairs(value)}
-        return {key: self._child(f"[{key!r}]", item) for key, item in value.items()}
+        return {key: self._child(_key_part(key), item) for key, item in value.items()}
 
     def _pairs(self, value: Mapping[Any, Any]) -> list[Any]:
-        return [
-            [self._child("[a key]", key), self._child(f"[{key!r}]" if type(key) in PLAIN else "[…]", item)]
-            for key, item in value.items()
-        ]
+        return [[self._child("[a key]", key), self._child(_key_part(key), item)] for key, item in value.items()]
 
     def _set(self, value: Iterable[Any]) -> list[Any]:
         """Return the members in an order that depends on nothing but themselves."""
@@ -158,9 +164,9 @@ class Writer:
 
     def _enum(self, value: Any, kind: Any) -> Any:
         name = self._classes.name_of(kind)
-        if kind.__members__.get(value.name) is value:
-            return {"$enum": [name, value.name]}
-        return {"$flag": [name, self.value(value.value)]}
+        if kind._member_map_.get(value._name_) is value:
+            return {"$enum": [name, value._name_]}
+        return {"$flag": [name, self.value(value._value_)]}
 
     def _model(self, value: BaseModel, kind: Any) -> Any:
         name, secret = self._classes.name_of(kind), redacted_fields(kind)
@@ -174,25 +180,23 @@ class Writer:
             None if private is None else self._whole(self.fields(private.items(), secret)),
             sorted(kind.model_fields.keys() - held.keys()) or None,
         ]
-        while rest and rest[-1] is None:
-            rest.pop()
-        return {"$model": [name, self._whole(self.fields(fields, secret)), *rest]}
+        return {"$model": [name, self._whole(self.fields(fields, secret)), *_trimmed(rest)]}
 
     def _dataclass(self, value: Any, kind: Any) -> Any:
-        name, known = self._classes.name_of(kind), field_names(kind)
-        if not _is_bare(kind):
-            raise Unstorable(kind, _lost(kind))
-        names = dict.fromkeys((*known, *attribute_names(value)))
+        refused = why_refused(kind)
+        if refused is not None:
+            raise Unstorable(kind, refused)
+        name, known, secret = self._classes.name_of(kind), field_names(kind), redacted_fields(kind)
         absent = object()
-        fields = [
-            (name, item)
-            for name in names
-            if (item := getattr(value, name, absent)) is not absent
-            and not isinstance(getattr(kind, name, None), cached_property)
-        ]
-        missing = [name for name in known if getattr(value, name, absent) is absent]
-        tree = self._whole(self.fields(fields, redacted_fields(kind)))
-        return {"$data": [name, tree, *([missing] if missing else [])]}
+        held = [(name, item) for name in known if (item := getattr(value, name, absent)) is not absent]
+        others = {
+            name: item
+            for name, item in getattr(value, "__dict__", {}).items()
+            if name not in known and not isinstance(getattr(kind, name, None), cached_property)
+        }
+        missing = sorted(set(known) - dict(held).keys()) if len(held) < len(known) else None
+        rest = [self._whole(self.fields(others.items(), secret)) if others else None, missing]
+        return {"$data": [name, self._whole(self.fields(held, secret)), *_trimmed(rest)]}
 
     def _named(self, value: Any, kind: Any) -> Any:
         name = self._classes.name_of(kind)
@@ -228,32 +232,16 @@ _WRITERS: Final[dict[type, Callable[[Writer, Any], Any]]] = {
 }
 
 
-def _lost(kind: type) -> str:
-    """Return why a class is refused that only adds to one which could be stored."""
-    for base in _BUILT_IN:
-        if issubclass(kind, base):
-            return f"it would come back as a plain {base.__name__}: store that, or a model that holds it"
-    return ""
+def _trimmed(rest: list[Any]) -> list[Any]:
+    """Return what is told beside the fields, without what is not there at the end."""
+    while rest and rest[-1] is None:
+        rest.pop()
+    return rest
 
 
-@lru_cache(maxsize=1024)
-def field_names(cls: Any) -> tuple[str, ...]:
-    """Return the names of what a dataclass holds: its fields, and the slots of its bases."""
-    slots = [name for base in cls.__mro__ for name in _slots(base)]
-    return tuple(dict.fromkeys((*(entry.name for entry in dataclasses.fields(cls)), *slots)))
-
-
-def _slots(base: type) -> Iterable[str]:
-    declared: Any = vars(base).get("__slots__", ())
-    names = (declared,) if isinstance(declared, str) else tuple(declared)
-    return (name for name in names if not name.startswith("__"))
-
-
-@lru_cache(maxsize=1024)
-def _is_bare(cls: type[Any]) -> bool:
-    """Return whether an instance holds nothing but its attributes: it stands on no built-in container."""
-    try:
-        object.__new__(cls)
-    except TypeError:
-        return False
-    return storable(cls)
+def _key_part(key: Any) -> str:
+    """Return the place of what stands under a key."""
+    if type(key) is str:
+        return f"[{key!r}]" if len(key) <= _LONGEST_KEY else f"[{key[:_LONGEST_KEY]!r}…]"
+    short = type(key) in PLAIN and not (type(key) is int and key.bit_length() > _LONGEST_KEY)
+    return f"[{key!r}]" if short else f"[a {type(key).__name__}]"

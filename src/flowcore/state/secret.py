@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import sys
 import typing
 from functools import lru_cache
@@ -25,7 +26,7 @@ class Secret:
 
 
 @lru_cache(maxsize=1024)
-def redacted_fields(cls: type[Any]) -> frozenset[str]:
+def redacted_fields(cls: Any) -> frozenset[str]:
     """Return the names of the fields of a model, a dataclass or a named tuple whose values are never stored."""
     found = {name for name, hint in annotations_of(cls).items() if _is_secret(hint)}
     if issubclass(cls, BaseModel):
@@ -46,7 +47,7 @@ def annotations_of(cls: type[Any]) -> dict[str, Any]:
 def _written(cls: type[Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
-        found.update(vars(base).get("__annotations__", {}))
+        found.update(inspect.get_annotations(base))
     if dataclasses.is_dataclass(cls):
         found.update({entry.name: found.get(entry.name, entry.type) for entry in dataclasses.fields(cls)})
     return found
