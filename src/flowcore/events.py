@@ -33,6 +33,8 @@ __all__ = [
     "RunCancelledEvent",
     "RunCompleted",
     "RunFailedEvent",
+    "RunPaused",
+    "RunResumed",
     "RunStarted",
     "StatePatched",
     "ToolDelta",
@@ -233,7 +235,11 @@ class ToolFinished(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestOpened(Event):
-    """A person is asked; `asks` says about what (`tool`), `expires` until when an answer counts."""
+    """A person is asked; an answer counts until `expires`.
+
+    `asks` says about what: tool, approve, ask or verify. `call`, `tool` and `arguments` tell of the call of a
+    tool, `shown` is what the person sees beside the question.
+    """
 
     kind: ClassVar[str] = "request.opened"
     request: str
@@ -241,12 +247,17 @@ class RequestOpened(Event):
     call: str
     tool: str
     arguments: str
+    question: str = ""
+    shown: str = ""
     expires: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestAnswered(Event):
-    """A request was closed: `answer` is approved, denied, expired or withdrawn; `by` is who answered."""
+    """A request was closed; `by` is who answered.
+
+    `answer` is approved or denied, answered, done, not_done or failed (what was verified), expired, or withdrawn.
+    """
 
     kind: ClassVar[str] = "request.answered"
     request: str
@@ -304,6 +315,22 @@ class ArtifactAdded(Event):
     name: str
     data: object
     media_type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPaused(Event):
+    """The run was paused `by` somebody: what was under way was stopped, and begins again when it goes on."""
+
+    kind: ClassVar[str] = "run.paused"
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResumed(Event):
+    """The run goes on: it was paused, or the process that walked it is gone. `by` says who resumed it."""
+
+    kind: ClassVar[str] = "run.resumed"
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from .clock import Timer
 from .errors import ContractError
 from .events import Event, RunStarted
 from .graph import Plan
-from .requests import Approval, OpenRequest
+from .requests import OpenRequest
 from .result import RunResult, attach_result, value_or_raise
 from .run_settings import RunSettings
 from .runtime import (
@@ -150,11 +150,13 @@ class Run(Generic[ResultT]):
         self._must_have_begun()
         return self._host.inside.board.pending
 
-    async def answer(self, request_id: str | None, value: bool | Approval, *, by: str = "user") -> None:
-        """Answer a request, once, from any thread: a tool may run, or not. An `Approval` has a reason beside it.
+    async def answer(self, request_id: str | None, value: object, *, by: str = "user") -> None:
+        """Answer a request, once, from any thread. True, False or an `Approval` (with a reason) say whether a tool
+        may run or a person agrees; a question is answered by its form, as an instance or as plain data.
 
         None stands for the only request that waits. Raises `ContractError` for a request that does not wait any
-        more, or never did, and where several wait and none is named.
+        more, or never did, where several wait and none is named, and for what is no answer to it: it goes on
+        waiting then.
         """
         self._must_have_begun()
         self._host.inside.board.answer(request_id, value, by)

@@ -40,8 +40,13 @@ class VisitHost(Protocol):
         """Name what was asked to stop, and did not for the whole time of grace."""
         ...
 
-    async def wait(self, scope: Scope, where: Where, request: OpenRequest) -> Answer:
-        """Return the answer of a person, or that there was none in time. No time passes meanwhile."""
+    async def wait(
+        self, scope: Scope, where: Where, request: OpenRequest, read: Callable[[object], Any]
+    ) -> Answer:
+        """Return the answer of a person, or that there was none in time. No time passes meanwhile.
+
+        `read` makes the value of what was given as an answer, or raises `ContractError`: "is answered by ...".
+        """
         ...
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import anyio
 
 from ..clock import Clock, Loop
 from ..errors import ContractError
-from ..requests import Answer, Approval, OpenRequest
-from ..types import is_a
+from ..requests import Answer, OpenRequest, answer_word
 
 __all__ = ["Board"]
 
@@ -18,12 +18,13 @@ __all__ = ["Board"]
 class _Entry:
     """A request, and the answer once there is one."""
 
-    __slots__ = ("answer", "answered", "request")
+    __slots__ = ("answer", "answered", "read", "request")
 
-    def __init__(self, request: OpenRequest) -> None:
+    def __init__(self, request: OpenRequest, read: Callable[[object], Any]) -> None:
         self.request = request
+        self.read = read
         self.answered = anyio.Event()
-        self.answer = Answer(Approval(False), expired=True)
+        self.answer = Answer(None, expired=True)
 
 
 class Board:
@@ -45,9 +46,15 @@ class Board:
         with self._lock:
             return tuple(entry.request for entry in self._entries.values())
 
-    async def wait(self, request: OpenRequest, closed: Callable[[str, str], None]) -> Answer:
-        """Return the answer, or that there was none in time; `closed` is told which, and by whom."""
-        entry = _Entry(request)
+    async def wait(
+        self, request: OpenRequest, read: Callable[[object], Any], closed: Callable[[str, str], None]
+    ) -> Answer:
+        """Return the answer, or that there was none in time; `closed` is told which, and by whom.
+
+        `read` makes the value of what the request is answered with, an object or plain data of JSON. It raises
+        `ContractError` for what does not fit: "is answered by ...". Then the request goes on waiting.
+        """
+        entry = _Entry(request, read)
         with self._lock:
             self._entries[request.id] = entry
         seconds = (request.expires - request.opened).total_seconds()
@@ -59,20 +66,23 @@ class Board:
             if self._close(entry, "was withdrawn", entry.answer):
                 closed("withdrawn", "")
             else:  # it was answered, even if the wait was cut off before it went on
-                closed(_word(entry.answer), entry.answer.by)
+                closed(answer_word(entry.answer), entry.answer.by)
         return entry.answer
 
     def answer(self, request_id: str | None, value: object, by: str) -> None:
         """Answer a request: the one with this id, or with None the only one. Raises `ContractError`."""
         by = str(by).encode("utf-8", "backslashreplace").decode("utf-8")
         entry = self._found(request_id)
-        approval = Approval(value) if isinstance(value, bool) else value
-        if not isinstance(approval, Approval) or not is_a(approval.approved, bool):
-            raise ContractError(
-                f"request {entry.request.id!r} is answered by True, False or Approval, not {value!r}"
-            )
-        if not self._close(entry, f"was answered by {by!r}", Answer(approval, by)):
+        if not self._close(entry, f"was answered by {by!r}", Answer(_read(entry, value), by)):
             self._found(entry.request.id)  # somebody else was faster: says who
+
+    def deliver(self, request_id: str, raw: object, by: str) -> str:
+        """Answer a request with what came from elsewhere. Return '' or, if it was not taken, why."""
+        try:
+            self.answer(request_id, raw, by)
+        except ContractError as error:
+            return str(error)
+        return ""
 
     def _found(self, request_id: str | None) -> _Entry:
         with self._lock:
@@ -107,5 +117,10 @@ class Board:
         return True
 
 
-def _word(answer: Answer) -> str:
-    return "expired" if answer.expired else "approved" if answer.approval.approved else "denied"
+def _read(entry: _Entry, raw: object) -> Any:
+    try:
+        return entry.read(raw)
+    except ContractError as error:
+        raise ContractError(f"request {entry.request.id!r} {error}") from error.__cause__
+    except Exception as error:  # of a form's own code: whoever answers is told, and the request goes on waiting
+        raise ContractError(f"request {entry.request.id!r} cannot be answered so: {error!r}") from error

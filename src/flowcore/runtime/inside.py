@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ..clock import Clock, Loop
@@ -62,13 +63,17 @@ class HostInside:
         """Tell those who listen, and keep nothing."""
         self._here(lambda: self._record.passing(where, event, values))
 
-    async def wait(self, scope: Scope, where: Where, request: OpenRequest) -> Answer:
+    async def wait(
+        self, scope: Scope, where: Where, request: OpenRequest, read: Callable[[object], Any]
+    ) -> Answer:
         """Return the answer of a person, or that there was none in time. No time passes meanwhile."""
         told = {"call": request.call_id, "tool": request.tool, "arguments": request.arguments}
+        told |= {"question": request.question, "shown": request.shown}
         self.note(where, RequestOpened, request=request.id, asks=request.kind, **told, expires=request.expires)
         hold(scope, self.clock.monotonic())
         try:
-            return await self.board.wait(request, lambda answer, by: self._answered(where, request.id, answer, by))
+            told_how = partial(self._answered, where, request.id)
+            return await self.board.wait(request, read, told_how)
         finally:
             let_pass(scope, self.clock.monotonic())
 

@@ -14,7 +14,7 @@ from anyio.abc import TaskStatus
 from ..errors import OutcomeUnknown, ToolError
 from ..events import Event, ToolDenied, ToolFinished, ToolProposed, ToolWarned
 from ..messages import Message, ToolCall
-from ..requests import Answer, OpenRequest
+from ..requests import OpenRequest, read_approval
 from ..runtime import unwrapped
 from ..scope import Scope
 from ..visit_host import inside
@@ -167,12 +167,12 @@ class Batch:
             opened=opened,
             expires=opened + timedelta(seconds=ask.expires),
         )
-        answer: Answer = await host.wait(self._scope, where, request)
-        if answer.approval.approved:
-            return None
+        answer = await host.wait(self._scope, where, request, read_approval)
         if answer.expired:
             return Refused("denied", f"Denied: nobody agreed to it within {ask.expires:g} s.")
-        reason = answer.approval.reason or "a person did not agree to it"
+        if answer.value.approved:
+            return None
+        reason = answer.value.reason or "a person did not agree to it"
         return Refused("denied", f"Denied: {reason}.")
 
     async def _run_one(self, proposal: Proposal) -> None:
