@@ -96,9 +96,8 @@ def _loaded(name: str) -> type[Any] | None:
 def _reachable(hints: tuple[Any, ...]) -> dict[str, type[Any]]:
     found: dict[str, type[Any]] = {}
     seen: dict[Any, Any] = {}  # with the annotations themselves: what is let go may leave its id to another
-    waiting = list(reversed(hints))
-    while waiting:
-        hint = waiting.pop()
+    waiting = list(hints)
+    for hint in waiting:  # which grows on the way
         key = hint if isinstance(hint, type) else id(hint)
         if key in seen:
             continue
@@ -140,6 +139,8 @@ def _flat(arguments: Iterable[Any]) -> Iterator[Any]:
 
 def _held(cls: type[Any]) -> Iterator[Any]:
     """Yield the types of what instances of a class hold."""
+    if cls is BaseModel:
+        return
     if issubclass(cls, BaseModel):
         generic = cls.__pydantic_generic_metadata__
         yield from (generic["args"] if generic["origin"] else ())

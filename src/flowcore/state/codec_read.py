@@ -86,8 +86,9 @@ class Reader:
         object.__setattr__(
             made, "__pydantic_fields_set__", {*fields, *(extra or ())} if given is None else set(given)
         )
-        object.__setattr__(made, "__pydantic_extra__", None if extra is None else _named_values(extra))
-        object.__setattr__(made, "__pydantic_private__", private)
+        if not cls.__pydantic_root_model__:  # which has no place of its own for these
+            object.__setattr__(made, "__pydantic_extra__", None if extra is None else _named_values(extra))
+            object.__setattr__(made, "__pydantic_private__", private)
         return made
 
     def _dataclass(self, told: Any) -> Any:

@@ -29,7 +29,7 @@ class Secret:
 def redacted_fields(cls: Any) -> frozenset[str]:
     """Return the names of the fields of a model, a dataclass or a named tuple whose values are never stored."""
     found = {name for name, hint in annotations_of(cls).items() if _is_secret(hint)}
-    if issubclass(cls, BaseModel):
+    if issubclass(cls, BaseModel) and cls is not BaseModel:
         for name, entry in cls.model_fields.items():
             if _is_secret(entry.annotation) or any(_is_mark(extra) for extra in entry.metadata):
                 found.add(name)
