@@ -13,6 +13,7 @@ from typing import Any, Final
 from pydantic import BaseModel, SecretBytes, SecretStr
 from pydantic import Secret as PydanticSecret
 
+from ..types import type_name
 from .codec_atoms import ATOM_WRITERS, PLAIN, plain_atom
 from .codec_classes import Classes, Unstorable, field_names, is_named_tuple, why_refused
 from .log import Log
@@ -118,7 +119,7 @@ class Writer:
         if issubclass(kind, PydanticSecret | SecretStr | SecretBytes):
             return self._redacted(value)
         if isinstance(value, type):
-            return {"$class": self._classes.name_of(value)}
+            return self._class(value, kind)
         raise Unstorable(kind, why_refused(kind) or "")
 
     def _atom(self, value: Any, tag: str, told: Callable[[Any], Any]) -> Any:
@@ -161,6 +162,13 @@ class Writer:
 
     def _deque(self, value: deque[Any]) -> Any:
         return {"$deque": [self.items(value), *([] if value.maxlen is None else [value.maxlen])]}
+
+    def _class(self, value: type[Any], kind: type) -> Any:
+        try:
+            return {"$class": self._classes.name_of(value)}
+        except Unstorable:
+            reason = f"no annotation of the flow leads to the class {type_name(value)}"
+            raise Unstorable(kind, reason) from None
 
     def _enum(self, value: Any, kind: Any) -> Any:
         name = self._classes.name_of(kind)
