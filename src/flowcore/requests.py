@@ -54,7 +54,7 @@ class OpenRequest:
         return cls(**values | {name: datetime.fromisoformat(values[name]) for name in _TIMES})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Approval(Generic[FormT]):
     """Whether a person agrees, and why. The reason of a no is told to whoever asked.
 
