@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from flowcore.testing import FlowRunner
     from flowcore.testing.watcher import Watcher
 
+pytest.register_assert_rewrite(
+    *(f"flowcore.testing.store_{part}suite" for part in ("", "control_", "ending_", "listing_"))
+)
 _WATCHER = pytest.StashKey["Watcher"]()
 _UPDATES = pytest.StashKey[list[str]]()
 

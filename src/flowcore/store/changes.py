@@ -59,9 +59,9 @@ class Changes:
             cursor = connection.execute(INSERT_OWNED_VISIT, (*write.visits[0], write.run_id, write.owner))
         except sqlite3.IntegrityError as error:
             raise _conflict(write.run_id, error) from error
-        if cursor.rowcount != 1 or not write.owner:
+        if cursor.rowcount != 1:
             rules.check_owner(self.found(connection, write.run_id).standing, write.owner)
-            raise RunConflict(f"run {write.run_id!r} was just taken")
+            raise RunConflict(f"run {write.run_id!r} was not {write.owner!r}'s when it was written")
 
     def add(self, connection: Connection, write: Write) -> None:
         """Write what a run did."""

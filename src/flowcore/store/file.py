@@ -14,7 +14,7 @@ from sqlite3 import Connection
 from typing import Literal, TypeVar
 
 from ..errors import StoreError
-from .schema import migrate
+from .schema import migrate, version_of
 
 __all__ = ["Line", "StoreFile", "is_busy"]
 
@@ -89,13 +89,14 @@ class StoreFile:
         return connection
 
     def _prepare(self, connection: Connection) -> None:
-        migrate(connection, self.path)
+        version_of(connection, self.path)  # of another program's database nothing is changed
         mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
         if mode != "wal":
             raise StoreError(
                 f"{self.path}: a log cannot be kept beside it: put the file on a disk of this machine"
             )
         connection.execute(f"PRAGMA synchronous = {self._synchronous}")
+        migrate(connection, self.path)
         connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES_AT_MOST}")
         connection.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES}")
 
@@ -136,10 +137,11 @@ class Line:
     @property
     def connection(self) -> Connection:
         """The open connection. Hold the lock. Raises the database's error, that of a lock at once."""
-        if self._connection is None:
-            self._connection = self._file.connect()
+        connection = self._connection
+        if connection is None:
+            connection = self._connection = self._file.connect()
             self.generation += 1
-        return self._connection
+        return connection
 
     def now(self, work: Callable[[Connection], T]) -> tuple[T] | None:
         """Work with the connection unless that means waiting: then return None."""

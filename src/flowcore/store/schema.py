@@ -6,7 +6,7 @@ from sqlite3 import Connection
 
 from ..errors import StoreError
 
-__all__ = ["APPLICATION", "SHIFT", "VERSION", "migrate"]
+__all__ = ["APPLICATION", "SHIFT", "VERSION", "migrate", "version_of"]
 
 APPLICATION = 0x466C6F77
 """The number in the head of the file that says whose it is: 'Flow'."""
@@ -64,15 +64,12 @@ VERSION = len(_STEPS)
 
 
 def migrate(connection: Connection, name: str) -> None:
-    """Lead the file to today's tables, in one transaction.
-
-    Raises `StoreError` where it is another application's, or was written by a newer flowcore.
-    """
-    if _version(connection, name) == VERSION:
+    """Lead the file to today's tables, in one transaction."""
+    if version_of(connection, name) == VERSION:
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        for step in _STEPS[_version(connection, name) :]:
+        for step in _STEPS[version_of(connection, name) :]:
             for statement in step:
                 connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
@@ -84,7 +81,11 @@ def migrate(connection: Connection, name: str) -> None:
         raise
 
 
-def _version(connection: Connection, name: str) -> int:
+def version_of(connection: Connection, name: str) -> int:
+    """Return the version of the tables, 0 for a new file.
+
+    Raises `StoreError` where the file is another program's, or was written by a newer flowcore.
+    """
     application = int(connection.execute("PRAGMA application_id").fetchone()[0])
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     is_empty = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0

@@ -40,7 +40,7 @@ def _marks(row: type[tuple[Any, ...]], more: int = 0) -> str:
 
 INSERT_OWNED_VISIT = (
     f"INSERT INTO visits SELECT key * {SHIFT} + {_marks(VisitRow)} "
-    "FROM runs WHERE id = ? AND owner = ? AND status IN ('running', 'paused')"
+    "FROM runs WHERE id = ? AND owner = ? AND owner <> '' AND status IN ('running', 'paused')"
 )
 """Writes a visit if its run is its owner's: one statement, so no transaction needs to be begun for it."""
 

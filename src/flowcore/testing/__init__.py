@@ -1,4 +1,8 @@
-"""What flowcore's own tests use, for yours: a clock, a scripted model, a runner of flows, and replay."""
+"""What flowcore's own tests use, for yours: a clock, a scripted model, a runner, replay, the contract of stores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from .clock import FakeClock
 from .model import ScriptedLine, ScriptedModel
@@ -6,4 +10,24 @@ from .replay import Replayed, replay
 from .runner import FlowRunner
 from .search import ScriptedSearch
 
-__all__ = ["FakeClock", "FlowRunner", "Replayed", "ScriptedLine", "ScriptedModel", "ScriptedSearch", "replay"]
+if TYPE_CHECKING:
+    from .store_suite import StoreContract
+
+__all__ = [
+    "FakeClock",
+    "FlowRunner",
+    "Replayed",
+    "ScriptedLine",
+    "ScriptedModel",
+    "ScriptedSearch",
+    "StoreContract",
+    "replay",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "StoreContract":
+        from .store_suite import StoreContract  # noqa: PLC0415 - needs pytest, which the rest does not
+
+        return StoreContract
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
