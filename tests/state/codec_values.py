@@ -218,7 +218,7 @@ patterns = st.sampled_from(
 enums = st.sampled_from(
     [*Colour, *Level, *Word, *Mood, *Right, Right(0), Right(3), Right(7), *Bit, Bit(3), *Outer.Inner]
 )
-hashable_atoms = st.one_of(
+_hashable_atoms = st.one_of(
     st.none(), st.booleans(), texts, numbers, st.binary(max_size=8), st.uuids(), st.dates(),
     datetimes, times, st.timedeltas(), fixed_zones.filter(lambda zone: type(zone) is not TzInfo), paths, enums,
     patterns,
@@ -227,10 +227,21 @@ other_atoms = st.one_of(
     st.just(float("nan")), st.just(complex("nan+nanj")), decimals, st.binary(max_size=8).map(bytearray),
     st.sampled_from(ZONES).map(zoneinfo.ZoneInfo), st.sampled_from([Anything, Page[int], Home]),
 )  # fmt: skip
-atoms = hashable_atoms | other_atoms
 
-hashables: st.SearchStrategy[Any] = st.recursive(
-    hashable_atoms,
+
+@st.composite
+def a_hashable_atom(draw: st.DrawFn) -> Any:
+    """Draw what has no parts. (A strategy of its own, so that messages stay short: so are those below.)"""
+    return draw(_hashable_atoms)
+
+
+@st.composite
+def an_atom(draw: st.DrawFn) -> Any:
+    return draw(_hashable_atoms | other_atoms)
+
+
+_hashables: st.SearchStrategy[Any] = st.recursive(
+    a_hashable_atom(),
     lambda inner: st.one_of(
         st.lists(inner, max_size=3).map(tuple),
         st.frozensets(inner, max_size=3),
@@ -240,6 +251,11 @@ hashables: st.SearchStrategy[Any] = st.recursive(
     ),
     max_leaves=6,
 )
+
+
+@st.composite
+def a_hashable(draw: st.DrawFn) -> Any:
+    return draw(_hashables)
 
 
 def _with_attributes(made: Any, value: Any) -> Any:
@@ -266,13 +282,13 @@ def _slotted(value: Any, other: Any, whole: bool) -> Slotted:
 
 def containers(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     """Return what makes values that hold such values."""
-    dicts = st.dictionaries(hashables, inner, max_size=3)
+    dicts = st.dictionaries(a_hashable(), inner, max_size=3)
     named = st.dictionaries(texts, inner, max_size=3)
     lists = st.lists(inner, max_size=3)
     return st.one_of(
-        lists, lists.map(tuple), st.sets(hashables, max_size=4), st.frozensets(hashables, max_size=4), dicts,
+        lists, lists.map(tuple), st.sets(a_hashable(), max_size=4), st.frozensets(a_hashable(), max_size=4), dicts,
         named, dicts.map(OrderedDict), st.builds(_defaulted, st.sampled_from([None, list, int, dict]), dicts),
-        st.dictionaries(hashables, st.integers(), max_size=3).map(Counter),
+        st.dictionaries(a_hashable(), st.integers(), max_size=3).map(Counter),
         lists.map(deque), st.builds(deque, lists, st.integers(0, 5)), lists.map(Log),
         st.builds(Point, inner, inner), st.builds(Anything, value=inner),
         st.builds(Anything, value=inner, other=inner), st.builds(Firm, value=inner), st.builds(Loose, inner),
@@ -289,7 +305,15 @@ def containers(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     )  # fmt: skip
 
 
-values = st.recursive(atoms, containers, max_leaves=12)
+_values = st.recursive(an_atom(), containers, max_leaves=12)
+
+
+@st.composite
+def a_value(draw: st.DrawFn) -> Any:
+    return draw(_values)
+
+
+values = a_value()
 
 
 def alike(left: Any, right: Any) -> bool:

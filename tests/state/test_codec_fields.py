@@ -127,6 +127,7 @@ def test_many_patches_fold_and_only_the_last_value_of_a_field_is_made() -> None:
     [
         ("[]", [], "is not the fields of a state"),
         ('{"$set":[]}', [], "is not the fields of a state"),
+        ('{"$dict":[[null,1]]}', [], "is not the fields of a state"),
         ("{}", ["3"], "is not the fields of a state"),
         ("{}", ['{"a":1}'] * 3 + ['{"a":'], "cannot be read"),
         ("{}", ['{"a":1},{"a":2}'], "cannot be read"),

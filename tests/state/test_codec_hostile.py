@@ -249,6 +249,13 @@ def test_a_text_that_no_value_was_written_as_is_an_error_of_the_store(text: Any)
         CODEC.decode_fields(text, "state.x")
 
 
+def test_a_value_that_is_no_fields_is_not_read_as_fields() -> None:
+    for text in ('{"$dict":[[null,null]]}', "[]", "3", '{"$set":[]}', '{"$log":[1]}'):
+        CODEC.decode(text, "state")
+        with pytest.raises(StoreError, match="is not the fields of a state"):
+            CODEC.decode_fields(text, "state")
+
+
 plain = st.one_of(
     st.none(),
     st.booleans(),

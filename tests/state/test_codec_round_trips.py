@@ -207,6 +207,8 @@ def test_a_time_that_comes_twice_comes_back_as_the_one_it_was() -> None:
         assert back(when.timetz()).fold == fold
     assert back(datetime.UTC) is datetime.UTC
     assert back(datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)).tzinfo is datetime.UTC
+    tiny = datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone(datetime.timedelta(microseconds=1)))
+    assert back(tiny).utcoffset() == datetime.timedelta(microseconds=1)
     named = datetime.timezone(datetime.timedelta(0), "GMT")
     assert repr(back(datetime.datetime(2026, 1, 1, tzinfo=named)).tzinfo) == repr(named)
 

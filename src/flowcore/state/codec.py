@@ -102,7 +102,7 @@ class Codec:
 
     def apply(self, values: dict[str, Any], text: str, where: str) -> None:
         """Put the fields of a stored patch into `values`. Logs grow by what was appended. Raises `StoreError`."""
-        for name, value in _fields_of(_parsed(self._read, text, where), where):
+        for name, value in _named(_parsed(self._read, text, where), where):
             if name[:1] == "+":
                 log = values.get(name[1:], _EMPTY)
                 if type(log) is not Log or type(value) is not list:
@@ -129,7 +129,7 @@ class Codec:
                 if type(items) is not list or type(tree) is not list:
                     raise StoreError(f"{where}.{name[1:]}: what is stored is no log to append to")
                 items.extend(tree)
-        return dict(_fields_of(_parsed(lambda trees: self._read(dumps(trees)), trees, where), where))
+        return dict(_named(_parsed(lambda trees: self._read(dumps(trees)), trees, where), where))
 
     def name_of(self, cls: type[Any]) -> str:
         """Return the name under which a class is found again. Raises `NotSerialisable` if it would not be."""
@@ -221,6 +221,14 @@ def _fields_of(found: Any, where: str) -> Iterable[tuple[str, Any]]:
     if type(found) is not dict:
         raise StoreError(f"{where}: what is stored is not the fields of a state")
     return found.items()
+
+
+def _named(found: Any, where: str) -> Iterable[tuple[str, Any]]:
+    """Return fields whose values were read: what stood under a tag may have keys of any type."""
+    fields = _fields_of(found, where)
+    if all(type(name) is str for name in found):
+        return fields
+    raise StoreError(f"{where}: what is stored is not the fields of a state")
 
 
 def _parsed(parse: Callable[[Any], Any], text: Any, where: str) -> Any:

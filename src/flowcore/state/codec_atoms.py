@@ -43,8 +43,10 @@ def _write_datetime(value: datetime.datetime) -> Any:
     zone = value.tzinfo
     if zone is None and not value.fold:
         return value.isoformat()
-    if type(zone) is datetime.timezone and len(_zone_parts(zone)) == 1 and not value.fold:
-        return value.isoformat()
+    if type(zone) is datetime.timezone and not value.fold:
+        offset, *name = _zone_parts(zone)
+        if not name and not offset.microseconds:  # which would be read as those of no offset
+            return value.isoformat()
     return [value.replace(tzinfo=None, fold=0).isoformat(), zone, value.fold]
 
 
