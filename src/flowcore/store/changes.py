@@ -53,7 +53,7 @@ class Changes:
             raise rules.exists_already(self._name, run.run_id)
         self._write(connection, insert_run(connection, run), write)
 
-    def add_visit(self, connection: Connection, write: Write) -> None:
+    def add_visit(self, write: Write, connection: Connection) -> None:
         """Write one visit: the usual case, in one statement."""
         try:
             cursor = connection.execute(INSERT_OWNED_VISIT, (*write.visits[0], write.run_id, write.owner))
@@ -63,7 +63,7 @@ class Changes:
             rules.check_owner(self.found(connection, write.run_id).standing, write.owner)
             raise RunConflict(f"run {write.run_id!r} was not {write.owner!r}'s when it was written")
 
-    def add(self, connection: Connection, write: Write) -> None:
+    def add(self, write: Write, connection: Connection) -> None:
         """Write what a run did."""
         found = self.found(connection, write.run_id)
         rules.check_owner(found.standing, write.owner)

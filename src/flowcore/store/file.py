@@ -63,8 +63,9 @@ def is_busy(error: BaseException) -> bool:
 class StoreFile:
     """Where a store's database is, how it is opened, and how it is told of."""
 
-    def __init__(self, path: str, synchronous: Literal["FULL", "NORMAL"], patience: float) -> None:
-        self.path = path
+    def __init__(self, name: str, synchronous: Literal["FULL", "NORMAL"], patience: float) -> None:
+        self.name = name
+        self.path = os.path.abspath(name)
         self.patience = patience
         self._synchronous = synchronous
         self.writing = Line(self)
@@ -89,14 +90,14 @@ class StoreFile:
         return connection
 
     def _prepare(self, connection: Connection) -> None:
-        version_of(connection, self.path)  # of another program's database nothing is changed
+        version_of(connection, self.name)  # of another program's database nothing is changed
         mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
         if mode != "wal":
             raise StoreError(
-                f"{self.path}: a log cannot be kept beside it: put the file on a disk of this machine"
+                f"{self.name}: a log cannot be kept beside it: put the file on a disk of this machine"
             )
         connection.execute(f"PRAGMA synchronous = {self._synchronous}")
-        migrate(connection, self.path)
+        migrate(connection, self.name)
         connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES_AT_MOST}")
         connection.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES}")
 
@@ -113,16 +114,16 @@ class StoreFile:
             return error
         if isinstance(error, UnicodeEncodeError):
             text = f"the text {str(error.object)[:40]!r} holds half a character: leave it out, or replace it"
-            return StoreError(f"{self.path}: {text}")
+            return StoreError(f"{self.name}: {text}")
         meaning = _MEANINGS.get(_code(error))
         if meaning is None:
-            return StoreError(f"{self.path}: it could not be used: {type(error).__name__}: {error}")
+            return StoreError(f"{self.name}: it could not be used: {type(error).__name__}: {error}")
         cause, remedy = meaning
         if is_busy(error):
             cause += f", for more than {self.patience:g} s"
         if _code(error) == sqlite3.SQLITE_CANTOPEN and Path(self.path).is_dir():
             remedy = "that is a folder: give the path of a file"
-        return StoreError(f"{self.path}: {cause} ({error}): {remedy}")
+        return StoreError(f"{self.name}: {cause} ({error}): {remedy}")
 
 
 class Line:
@@ -152,7 +153,8 @@ class Line:
         except Exception as error:
             if is_busy(error):
                 return None
-            raise self._told(error) from error
+            self._tell(error)
+            raise
         finally:
             self.lock.release()
 
@@ -162,7 +164,8 @@ class Line:
             try:
                 return self.persist(lambda: work(self.connection))
             except Exception as error:
-                raise self._told(error) from error
+                self._tell(error)
+                raise
 
     def persist(self, work: Callable[[], T]) -> T:
         """Try until no lock is in the way. Short steps by chance: so of several processes none starves."""
@@ -175,10 +178,11 @@ class Line:
                     raise
             time.sleep(random.uniform(0.0003, 0.003))
 
-    def _told(self, error: Exception) -> StoreError:
-        self.mend(error)
-        told: StoreError = self._file.error(error)
-        return told
+    def _tell(self, error: Exception) -> None:
+        """Raise what an error of the database means; return for one of ours. Hold the lock."""
+        if not isinstance(error, StoreError):
+            self.mend(error)
+            raise self._file.error(error) from error
 
     def mend(self, error: BaseException) -> None:
         """Close the connection after an error that it may not survive. Hold the lock."""

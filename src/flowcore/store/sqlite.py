@@ -18,7 +18,7 @@ from .listeners import Listeners
 from .rows import Attention, EndRow, RequestRow, RunRow, RunStatus, Signal, Stored, Write
 from .tables import run_rows, select_record, select_requests
 from .turns import in_thread
-from .writer import Job, Writer
+from .writer import FEW, LONG, Job, Writer
 
 __all__ = ["SQLiteRunStore"]
 
@@ -68,13 +68,12 @@ class SQLiteRunStore:
 
     def commit(self, write: Write) -> Awaitable[None] | None:
         """Write what a run did: at once where it writes alone, else together with what others write."""
-        is_single = len(write.visits) == 1 and not (
-            write.frames or write.notes or write.calls or write.requests or write.status or write.spent
-        )
-        change = self._changes.add_visit if is_single else self._changes.add
-        return self._writer.submit(
-            Job(lambda connection: change(connection, write), write.run_id, is_single=is_single)
-        )
+        others = len(write.frames) + len(write.notes) + len(write.calls) + len(write.requests)
+        if len(write.visits) == 1 and not (others or write.status or write.spent):
+            job = Job(partial(self._changes.add_visit, write), write.run_id, is_single=True, rows=1)
+        else:
+            job = Job(partial(self._changes.add, write), write.run_id, rows=FEW + len(write.visits) + others)
+        return self._writer.submit(job)
 
     async def settle(self, run_id: str, end: EndRow, write: Write | None, *, owner: str | None) -> bool:
         """End an active run and those that it delegated, once."""
@@ -203,13 +202,13 @@ class SQLiteRunStore:
 
     async def delete(self, run_id: str) -> None:
         """Remove the record of a run that has ended."""
-        await self._change(run_id, lambda connection: self._changes.delete(connection, run_id), is_long=True)
+        await self._change(run_id, lambda connection: self._changes.delete(connection, run_id), LONG)
 
     async def prune(self, before: float, *, status: Sequence[RunStatus] = ()) -> int:
         """Remove the records of runs that ended before a time."""
         statuses = tuple(rules.check_statuses(status))
         count: int = await self._change(
-            "", lambda connection: self._changes.prune(connection, before, statuses), is_long=True
+            "", lambda connection: self._changes.prune(connection, before, statuses), LONG
         )
         return count
 
@@ -225,8 +224,8 @@ class SQLiteRunStore:
             with line.lock:
                 line.close()
 
-    async def _change(self, run_id: str, work: Callable[[Connection], Any], *, is_long: bool = False) -> Any:
-        job = Job(work, run_id, is_long=is_long)
+    async def _change(self, run_id: str, work: Callable[[Connection], Any], rows: int = FEW) -> Any:
+        job = Job(work, run_id, rows=rows)
         waiting = self._writer.submit(job)
         if waiting is not None:
             await waiting

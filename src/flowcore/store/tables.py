@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
+from functools import partial
 from sqlite3 import Connection
 from typing import Any, NamedTuple, cast
 
@@ -126,6 +127,8 @@ def write_rows(connection: Connection, key: int, write: Write) -> None:
         many(_REPLACE_REQUEST, [(key, *row) for row in write.requests])
     if write.status:
         connection.execute("UPDATE runs SET status = ? WHERE key = ?", (write.status, key))
+        followed = "UPDATE runs SET signal = '', signal_by = '' WHERE key = ? AND signal IN ('pause', 'resume')"
+        connection.execute(followed, (key,))
     if write.spent:
         connection.execute("UPDATE runs SET spent = ? WHERE key = ?", (write.spent, key))
 
@@ -180,7 +183,8 @@ def select_record(connection: Connection, key: int) -> Stored:
             names[row._fields.index(time) - 1] = "time"
         columns = ", ".join(names)
         query = f"SELECT at - {first}, {columns} FROM {table} WHERE at BETWEEN ? AND ? ORDER BY {table}.at"
-        return list(map(row._make, connection.execute(query, (first, last)).fetchall()))
+        make = partial(tuple.__new__, row)  # `_make` counts the values of each row once more
+        return list(map(make, connection.execute(query, (first, last))))
 
     calls = connection.execute(
         "SELECT key, frame, node, number, kind, name, status, result, at FROM calls WHERE run = ? ORDER BY place",

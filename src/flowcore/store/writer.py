@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Generator
@@ -17,35 +18,44 @@ from .checkpoint import Checkpoints
 from .file import StoreFile, is_busy
 from .turns import Turn
 
-__all__ = ["Job", "Writer"]
+__all__ = ["FEW", "LONG", "Job", "Writer"]
 
 _SLOW = 0.002
 """Transactions that take this long on the mean, in seconds, are not made in the event loop."""
 _MOST = 200
-"""How many jobs share a transaction at most."""
+"""How many rows are written in one transaction of the event loop, more or less."""
+FEW = 4
+"""What a job counts for that is more than a statement."""
+LONG = sys.maxsize
+"""What a job counts for that may take any time."""
 
 
 class Job:
     """One thing to write. Awaited where it is not written at once.
 
-    `is_single` says that the work is one statement, which is a transaction by itself; `is_long` that it may take
-    long, and goes alone.
+    `is_single` says that the work is one statement, which is a transaction by itself. `rows` is how many rows are
+    written about: a job of very many is left to a thread, and goes alone.
     """
 
-    __slots__ = ("error", "event", "is_done", "is_long", "is_single", "result", "run_id", "turn", "work")
+    __slots__ = ("error", "event", "is_done", "is_single", "result", "rows", "run_id", "turn", "work")
 
     def __init__(
-        self, work: Callable[[Connection], Any], run_id: str, *, is_single: bool = False, is_long: bool = False
+        self, work: Callable[[Connection], Any], run_id: str, *, is_single: bool = False, rows: int = FEW
     ) -> None:
         self.work = work
         self.run_id = run_id
         self.is_single = is_single
-        self.is_long = is_long
+        self.rows = rows
         self.is_done = False
         self.result: Any = None
         self.error: StoreError | None = None
         self.turn: Turn | None = None
         self.event: anyio.Event | None = None
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the work would hold the event loop up."""
+        return self.rows > _MOST
 
     def __await__(self) -> Generator[Any, Any, None]:
         if not self.is_done and self.event is not None:
@@ -78,7 +88,7 @@ class Writer:
     def submit(self, job: Job) -> Job | None:
         """Write a job: None if that is done, else the job to await. Raises what kept it from being written."""
         if self.is_closed:
-            raise StoreError(f"{self._file.path}: this store is closed: make another one")
+            raise StoreError(f"{self._file.name}: this store is closed: make another one")
         if self._is_alone(job) and self._line.lock.acquire(blocking=False):
             try:
                 is_written = not self._queue and self._try([job])
@@ -109,7 +119,7 @@ class Writer:
             self._plan(turn)
 
     def _plan(self, turn: Turn) -> None:
-        """See to it that what is in the queue will be written: next in this loop, or in a thread. Hold the lock."""
+        """See to it that the queue will be written: in the loop's next pass, or in a thread. Hold the lock."""
         if self._thread is not None or not self._queue:
             return
         if self._queue[0].is_long or self._pace >= _SLOW:
@@ -163,9 +173,10 @@ class Writer:
         if not queue:
             return []
         batch = [queue.popleft()]
-        if not batch[0].is_long:
-            while queue and len(batch) < _MOST and not queue[0].is_long:
-                batch.append(queue.popleft())
+        rows = batch[0].rows
+        while queue and rows + queue[0].rows <= _MOST:
+            rows += queue[0].rows
+            batch.append(queue.popleft())
         return batch
 
     def _try(self, batch: list[Job]) -> bool:
