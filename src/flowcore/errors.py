@@ -183,13 +183,21 @@ class RunCancelled(FlowcoreError):
 
 
 class RunFailed(FlowcoreError):
-    """Raised for a failed run whose exception was raised in another process."""
+    """Raised for a failed run whose exception was raised in another process.
+
+    `kinds` are the full names of the classes of that exception, from its own to `Exception`.
+    """
 
     code: ClassVar[str] = "run_failed"
 
-    def __init__(self, failure: Failure) -> None:
+    def __init__(self, failure: Failure, kinds: Sequence[str] = ()) -> None:
         self.failure = failure
+        self.kinds = tuple(kinds)
         super().__init__(failure)
+
+    def stands_for(self, kind: type[Exception]) -> bool:
+        """Return whether what was raised was of a class, or of one beneath it."""
+        return f"{kind.__module__}.{kind.__qualname__}" in self.kinds
 
     def __str__(self) -> str:
         return f"{self.failure.path}: {self.failure}"

@@ -33,9 +33,11 @@ from .graph import (
 from .outcome import Outcome
 from .result import RunResult
 from .run import Run
-from .run_settings import RunOptions, RunSettings
+from .run_settings import ResumeOptions, RunOptions, RunSettings
 from .runtime import GRACE, Observer
 from .scope import Budget, Reserve
+from .store import RunStore
+from .trigger import Trigger
 from .types import DepsT, LabelT, ResultT, StateT, is_a
 
 if TYPE_CHECKING:
@@ -207,6 +209,8 @@ class Flow(Generic[StateT, DepsT, ResultT]):
         run_id: str | None = None,
         observers: Sequence[Observer] = (),
         deadline: datetime | None = None,
+        store: RunStore | None = None,
+        trigger: Trigger | None = None,
         clock: Clock | None = None,
         grace: float = GRACE,
         check: bool = True,
@@ -222,6 +226,8 @@ class Flow(Generic[StateT, DepsT, ResultT]):
             run_id: The run's id; by default a new one.
             observers: Functions that are told of each event, in a task of their own.
             deadline: The time of day, with its zone, at which the run's time is over.
+            store: Where the run is written down, so that it can be resumed if this process does not end it.
+            trigger: What started the run, and for whom; kept in the store.
             clock: What tells the time; tests pass one that they move.
             grace: Seconds that a cancelled or timed-out node may take to end, before it is given up.
             check: Raise unless the run completed. With False the `RunResult` is returned instead.
@@ -231,12 +237,54 @@ class Flow(Generic[StateT, DepsT, ResultT]):
                 `flowcore.result_of(error)` gives the whole result.
             BudgetExhausted: A limit was reached.
             ContractError: The state, the deps or an outcome is not what was promised.
+            StoreError: The run cannot be written down; `RunConflict`: there is a run of this id.
         """
-        settings = RunSettings(deps, budget, run_id, observers, deadline, clock, grace)
+        settings = RunSettings(
+            deps, budget, run_id, observers, deadline, clock, grace, store=store, trigger=trigger
+        )
         run: Run[ResultT] = Run(self._plan, state, settings)
+        if store is not None:
+            await run.prepare()
         run.begin()
         result = await run.for_caller()
         return run.value() if check else result
+
+    async def resume(
+        self, run_id: str, /, *, deps: Any = None, check: bool = True, **options: Unpack[ResumeOptions]
+    ) -> Any:
+        """Go on with a stored run that was paused, or whose process is gone, and return what `run` returns.
+
+        What was committed does not run again; a visit that was under way does, with the results of its recorded
+        calls. Budget and deadline are those that the run was started with.
+
+        Args:
+            run_id: The id of the run.
+            deps: What the nodes get as `step.deps`.
+            store: Where the run is written down.
+            by: Who resumes it; where the trigger of the run names a user, only he may.
+            observers: Functions that are told of each event from now on.
+            clock: What tells the time; tests pass one that they move.
+            grace: Seconds that a cancelled or timed-out node may take to end, before it is given up.
+            check: Raise unless the run completed. With False the `RunResult` is returned instead.
+
+        Raises:
+            RunNotFound: The store has no such run.
+            RunConflict: The run has ended, belongs to somebody else, or another process walks it.
+            FlowChanged: The run does not fit this flow any more; it says what has changed.
+            Exception: What `run` raises.
+        """
+        run: Run[ResultT] = self.reopen(run_id, deps=deps, **options)
+        await run.prepare()
+        run.begin()
+        result = await run.for_caller()
+        return run.value() if check else result
+
+    def reopen(self, run_id: str, /, *, deps: Any = None, **options: Unpack[ResumeOptions]) -> Run[ResultT]:
+        """Return a handle of a stored run: `async with flow.reopen(run_id, store=store) as run:` goes on with it.
+
+        Takes what `resume` takes, and raises on entering what that raises before anything runs.
+        """
+        return Run(self._plan, None, RunSettings(deps=deps, run_id=run_id, **options), stored=True)
 
     @overload
     def start(
@@ -306,6 +354,7 @@ class Flow(Generic[StateT, DepsT, ResultT]):
         """Run, and wait for the observers too: this event loop ends with the call."""
         check = options.pop("check", True)
         run: Run[ResultT] = Run(self._plan, state, RunSettings(**options))
+        await run.prepare()
         run.begin()
         result = await run.for_caller(patience=GRACE)
         return run.value() if check else result

@@ -3,9 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-__all__ = ["Frame"]
+from .errors import Failure
+
+__all__ = ["Frame", "Standing"]
+
+
+class Standing(NamedTuple):
+    """Where a walk that was interrupted stands: before a visit, or in one that has to be made again.
+
+    `failure` and `exhausted` are what led there. `paid` says that the round of the visit has been charged.
+    """
+
+    node: str
+    values: Mapping[str, Any]
+    failure: Failure | None = None
+    exhausted: str | None = None
+    paid: bool = False
 
 
 class Frame:
@@ -18,15 +33,23 @@ class Frame:
     __slots__ = (
         "children",
         "dropped",
+        "ended",
         "finish",
         "flow",
         "index",
+        "inside",
+        "items",
         "label",
         "node",
         "number",
+        "order",
         "owner",
         "parent",
         "rounds",
+        "scope",
+        "shape",
+        "spent",
+        "standing",
         "start",
         "visits",
     )
@@ -48,6 +71,22 @@ class Frame:
         self.finish: tuple[str, int, str] | None = None
         self.start: Mapping[str, Any] = {}
         """The state that the walk began with, by field."""
+        self.standing: Standing | None = None
+        """Where the walk goes on, if it was interrupted."""
+        self.ended: Any = None
+        """How the walk ended, if it did."""
+        self.order = 0
+        """The number in the run of what ended the walk: which of several ended first."""
+        self.inside: Frame | None = None
+        """The walk inside the composite that is being visited."""
+        self.items: Any = None
+        """Of an each: the states of its items, as they were evaluated."""
+        self.shape: Any = None
+        """The shape of the state that a sub-flow or an item was entered with."""
+        self.scope: Any = None
+        """The scope that the walk has of its own."""
+        self.spent: Mapping[str, float] | None = None
+        """What that scope had spent, in another process."""
 
     @property
     def path(self) -> str:
@@ -71,6 +110,21 @@ class Frame:
         made.label = label
         self.children.append(made)
         return made
+
+    def begun(self, position: int) -> Frame | None:
+        """Return the walk beside others at a position, if it was begun."""
+        return self.children[position] if position < len(self.children) else None
+
+    def stand(self, node: str, entered: bool, standing: Standing) -> None:
+        """Note where the walk was interrupted: a visit that was entered will be entered again."""
+        self.standing = standing
+        if entered:
+            self.visits[node] -= 1
+
+    def taken_up(self) -> Standing | None:
+        """Return where the walk goes on, once; None if it was not interrupted."""
+        standing, self.standing = self.standing, None
+        return standing
 
     def path_of(self, node: str, number: int) -> str:
         """Return the path of a visit in this walk."""

@@ -16,8 +16,8 @@ import anyio
 import anyio.lowlevel
 
 from .clock import Timer
-from .errors import ContractError
-from .events import Event, RunStarted
+from .errors import ContractError, RunConflict
+from .events import Event, RunPaused, RunResumed, RunStarted
 from .graph import Plan
 from .requests import OpenRequest
 from .result import RunResult, attach_result, value_or_raise
@@ -30,18 +30,24 @@ from .runtime import (
     Observer,
     Place,
     Recorder,
+    Residence,
     Settlement,
     Walk,
     WalkStopped,
     current_loop,
+    first_of,
     observe,
+    stand_still,
     wait_whatever_comes,
+    written,
 )
 from .scope import Scope, standstill_of
 from .scope.scope import scope_variable
-from .state import shape_of
+from .state import Shape, Values, shape_of
+from .store import Attention
 from .trace import Trace
 from .trace_events import OpenVisit, trace_events
+from .trigger import Trigger
 from .types import ResultT, as_class, type_name
 
 __all__ = ["Run"]
@@ -56,66 +62,102 @@ Reason = Literal["user", "stop", "interrupt", "shutdown", "parent", "subscriber_
 class Run(Generic[ResultT]):
     """A run under way. `async with flow.start(...)` gives one; leaving early cancels it and waits for its end."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        state: Any,
-        settings: RunSettings,
-    ) -> None:
-        wanted = as_class(plan.state)
-        if wanted is not None and not isinstance(state, wanted):
-            given, name = type_name(type(state)), type_name(wanted)
-            raise ContractError(f"flow {plan.name!r} wants a state of type {name}, not {given}")
-        _check_deps(plan, settings.deps)
+    def __init__(self, plan: Plan, state: Any, settings: RunSettings, *, stored: bool = False) -> None:
         self._plan = plan
         self._settings = settings
+        self._shape: Shape
+        self._values: Values
+        if not stored:
+            wanted = as_class(plan.state)
+            if wanted is not None and not isinstance(state, wanted):
+                given, name = type_name(type(state)), type_name(wanted)
+                raise ContractError(f"flow {plan.name!r} wants a state of type {name}, not {given}")
+            self._shape = shape_of(state.__class__)
+            self._values = self._shape.values(state)
+        _check_deps(plan, settings.deps)
         self._clock = settings.time
         self._grace = settings.grace
         self._unwatched_for = settings.cancel_when_unwatched
         self._outer = _inside.get()
-        self._shape = shape_of(state.__class__)
-        self._values = self._shape.values(state)
         self._observers = tuple(settings.observers)
         self.run_id = settings.run_id if settings.run_id is not None else uuid.uuid4().hex
         """The run's id."""
+        self._is_stored = stored
+        self._residence: Residence | None = None
         self._begun = False
         self._asked: Reason | None = None
         self._raised: BaseException | None = None
+        self._parked = anyio.Event()
+        self._released = anyio.Event()
+        self._by = ""
         self._watchers = 0
         self._unwatched: Timer | None = None
         self._watched = 0
+
+    async def prepare(self) -> None:
+        """Write the record of a run that is stored, or take up a run from its record.
+
+        Raises what `Flow.run` and `Flow.resume` raise before anything runs.
+        """
+        store = self._settings.store
+        if store is None or self._residence is not None:
+            return
+        home = self._residence = Residence(self._plan, store, self.run_id, self._settings.time)
+        settings = self._settings
+        if self._is_stored:
+            row = await home.take_up(settings.by)
+            self._settings = settings.of_record(row.budget, row.deadline, row.trigger)
+            self._shape, self._values = home.shape, home.start
+        else:
+            trigger = settings.trigger or Trigger()
+            await home.open(self._shape, self._values, settings.limits, trigger, settings.deadline)
 
     def begin(self) -> None:
         """Start the run's task, once. From now on it can be cancelled and watched."""
         if self._begun:
             raise ContractError("this run has begun already: flow.start(...) makes another one")
         self._begun = True
-        reserve = self._plan.reserve
+        reserve, home = self._plan.reserve, self._residence
         self._scope = Scope(self._settings.limits, parent=scope_variable.get(None), reserve=reserve)
-        self._scope.start(self._clock.monotonic(), self._settings.seconds(), held_back=reserve.seconds)
+        spent = None if home is None else home.spent
+        seconds = self._settings.seconds(0.0 if spent is None else spent["seconds"])
+        self._scope.start(self._clock.monotonic(), seconds, held_back=reserve.seconds, spent=spent)
         if self._settings.deadline is not None:
             latest = self._clock.monotonic() + self._settings.to_deadline() - reserve.seconds
             standstill_of(self._scope).latest = latest
         self._loop = loop = current_loop()
-        self._record = Recorder(self._plan, self.run_id, self._scope, self._clock)
+        trace = None if home is None else home.trace
+        self._record = Recorder(self._plan, self.run_id, self._scope, self._clock, trace)
         self._finished = anyio.Event()
         self._all_watched = anyio.Event()
         if not self._observers:
             self._all_watched.set()
+        if home is not None:
+            home.move_in(self._record, self._scope, self._broken)
         self._host = InProcessHost(self._record, self._clock, loop, self._give_up, self._grace)
         self._scope.host = self._host.inside
         self._place = Place(self._record.trace.root, self._shape, self._scope, self._settings.deps)
-        self._walk = Walk(self._plan, self._place, self._host)
         self._settlement = Settlement(self._record, self._scope, self._shape, loop)
         self._queues = [EventQueue() for _ in self._observers]
         for queue, observer in zip(self._queues, self._observers, strict=True):
             self._record.listeners.append(queue.put)
             loop.spawn(partial(self._observe, queue, observer), f"flowcore observer of {self._plan.name}")
-        self._record.note(RunStarted, "", flow=self._plan.name)
-        door = loop.spawn(self._work, f"flowcore run of {self._plan.name}")
-        self._knock = Knock(door, loop, self._clock, self._abandon, self._grace)
+        if self._record.seq == 0:
+            self._record.note(RunStarted, "", flow=self._plan.name)
+        if self._is_stored:
+            self._record.note(RunResumed, "", by=self._settings.by)
+        if home is not None:
+            home.watch(loop, self._heard, self._broken)
+        self._set_out()
+
+    def _set_out(self) -> None:
+        """Walk, in a task of its own: from the start, or from where the walk was interrupted."""
+        self._walk = Walk(self._plan, self._place, self._host)
+        door = self._loop.spawn(self._work, f"flowcore run of {self._plan.name}")
+        self._knock = Knock(door, self._loop, self._clock, self._abandon, self._grace)
 
     async def __aenter__(self) -> Self:
+        await self.prepare()
         self.begin()
         return self
 
@@ -159,8 +201,52 @@ class Run(Generic[ResultT]):
         waiting then.
         """
         self._must_have_begun()
-        self._host.inside.board.answer(request_id, value, by)
+        board = self._host.inside.board
+        if self._residence is not None:
+            request_id, plain = board.checked(request_id, value)
+            await self._residence.answer(request_id, plain, by)
+        board.answer(request_id, value, by)
         await anyio.lowlevel.checkpoint()
+
+    async def pause(self, *, by: str = "") -> None:
+        """Stop what is under way and wait with it until `resume`; return when it waits, or has ended.
+
+        A visit that was stopped begins again then, with the results of its recorded calls. No time of the run
+        passes meanwhile. Does nothing in a run that was asked to stop. Raises `RunConflict` where `by` is given
+        and is not the user of the run's trigger.
+        """
+        self._must_have_begun()
+        self._check_by(by)
+        self._pause(by)
+        if _inside.get() is not self:
+            await first_of(self._parked, self._finished)
+        await anyio.lowlevel.checkpoint()
+
+    async def resume(self, *, by: str = "") -> None:
+        """Let a paused run go on. Raises `RunConflict` unless `by` is the user of its trigger, where it has one."""
+        self._must_have_begun()
+        self._check_by(by, always=True)
+        if self._parked.is_set():
+            self._by = by
+            self._released.set()
+        await anyio.lowlevel.checkpoint()
+
+    async def stop(self, *, by: str = "") -> None:
+        """End the run at its next boundary: before the next visit, request to a model, or call of a tool.
+
+        Returns when it has ended, as cancelled with the reason `stop`. Raises `RunConflict` as `pause` does.
+        """
+        self._must_have_begun()
+        self._check_by(by)
+        self._stop()
+        if _inside.get() is not self:
+            await self._finished.wait()
+        await anyio.lowlevel.checkpoint()
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the run waits for `resume`."""
+        return self._parked.is_set()
 
     async def wait(self) -> RunResult[ResultT]:
         """Return the result when the run has ended. Never raises for how it ended."""
@@ -243,30 +329,124 @@ class Run(Generic[ResultT]):
         except WalkStopped:
             pass  # somebody asked: what follows says so
         except BaseException as error:
-            if self._asked is None:
+            if self._asked is None and not self._host.pausing:
                 loop_ends = isinstance(error, anyio.get_cancelled_exc_class())
                 self._raised = None if loop_ends else error
                 self._ask("shutdown" if loop_ends else "interrupt")
         self._knock.end()
+        if ended is None and self._host.pausing and self._asked is None and not self._settlement.is_settled:
+            await self._park()
+            if self._asked is None:
+                self._set_out()
+                return
         if self._asked is not None and self._asked != "shutdown":
             await self._host.threads.idle_within(self._grace, self._clock)
-        self._settle(ended)
+        if self._settle(ended):
+            await self._write_ending()
 
-    def _settle(self, ended: Ended | None, *, unwound: bool = True) -> None:
-        if self._settlement.is_settled:
+    async def _park(self) -> None:
+        """Wait until somebody lets the run go on, or ends it."""
+        record, host, now = self._record, self._host, self._clock.monotonic()
+        await host.threads.idle_within(self._grace, self._clock)
+        stand_still(self._place.frame, now)
+        record.interrupt()
+        host.inside.interrupt()
+        record.note(RunPaused, "", by=self._by)
+        if record.ledger is not None:
+            await written(record.ledger.flush("paused"))
+        self._released = anyio.Event()
+        self._parked.set()
+        if self._asked is None:
+            await wait_whatever_comes(self._released)
+        self._parked = anyio.Event()
+        if self._asked is not None:
             return
-        if ended is not None and self._asked is None:
+        self._scope.stand_still(self._clock.monotonic() - now)
+        self._scope.reopen()
+        host.stopped = host.pausing = record.refusing = False
+        record.note(RunResumed, "", by=self._by)
+        if record.ledger is not None:
+            await written(record.ledger.flush("running"))
+
+    def _settle(self, ended: Ended | None, *, unwound: bool = True) -> bool:
+        """Fix how the run ended. Return False if that had been done."""
+        if self._settlement.is_settled:
+            return False
+        if ended is not None and self._asked in (None, "stop"):
             self._settlement.end(ended, self._host.still_at_work)
         else:
             reason, working = self._asked or "user", self._host.still_at_work
             self._settlement.cancel(reason, self._walk.values, working, unwound=unwound)
+        return True
+
+    async def _write_ending(self) -> None:
+        """Write the ending where it is kept, and then tell it."""
+        await self._settlement.write()
         self._tell_all()
 
+    def _tell_ending(self) -> None:
+        """Tell the ending, in a task of its own if it has to be written first."""
+        if self._residence is None:
+            self._tell_all()
+        else:
+            self._loop.spawn(self._write_ending, f"flowcore ending of {self._plan.name}")
+
     def _ask(self, reason: Reason) -> None:
-        if self._asked is None and not self._settlement.is_settled and not self._time_is_over():
+        weaker = self._asked is None or (self._asked == "stop" and reason != "stop" and not self._host.stopped)
+        if weaker and not self._settlement.is_settled and not self._time_is_over():
             self._asked = reason
             self._refuse()
+            self._released.set()
             self._knock.ask()
+
+    def _stop(self) -> None:
+        if self._asked is None and not self._settlement.is_settled and not self._time_is_over():
+            if self._host.pausing:
+                self._ask("stop")
+                return
+            self._asked = "stop"
+            self._host.stopping = True
+            self._scope.refuse(self._loop.cancellation)
+            self._host.inside.board.withdraw(self._loop.cancellation)
+
+    def _pause(self, by: str) -> None:
+        if self._asked is None and not self._host.pausing and not self._settlement.is_settled:
+            self._by = by
+            self._host.pausing = True
+            self._refuse()
+            self._knock.ask()
+
+    def _check_by(self, by: str, *, always: bool = False) -> None:
+        user = "" if self._settings.trigger is None else self._settings.trigger.user
+        if user and by != user and (by or always):
+            raise RunConflict(f"run {self.run_id} belongs to {user!r}, not {by!r}: give by={user!r}, proven")
+
+    def _heard(self, news: Attention) -> None:
+        """Do what others asked of the run through its store."""
+        if news.is_lost:
+            self._broken(RunConflict(f"run {self.run_id} has ended elsewhere, or another owner has taken it"))
+        elif news.signal == "interrupt":
+            self._ask("interrupt")
+        elif news.signal == "stop":
+            self._stop()
+        elif news.signal == "pause":
+            self._pause(news.signal_by)
+        elif news.signal == "resume" and self._parked.is_set():
+            self._by = news.signal_by
+            self._released.set()
+        for row in news.answered:
+            self._host.inside.deliver(row)
+
+    def _broken(self, error: Exception) -> None:
+        """End the run here: its record cannot be written, or is not ours any more."""
+        if not self._settlement.is_settled:
+            if self._record.ledger is not None:
+                self._record.ledger.closed = True
+            self._refuse()
+            self._settlement.fail(error, "", self._walk.values, self._host.still_at_work)
+            self._released.set()
+            self._knock.ask()
+            self._tell_ending()
 
     def _time_is_over(self) -> bool:
         """Return whether the end of its time already settles how this run ends: the first to ask wins."""
@@ -281,16 +461,20 @@ class Run(Generic[ResultT]):
 
     def _abandon(self) -> None:
         """End the run although its code goes on: it was asked for the whole time of grace."""
-        self._settle(None, unwound=False)
+        if self._settle(None, unwound=False):
+            self._tell_ending()
 
     def _give_up(self, error: Exception, path: str) -> None:
         """End the run as failed: a visit that is out of time did not stop for the whole time of grace."""
         if not self._settlement.is_settled:
             self._refuse()
             self._settlement.fail(error, path, self._walk.values, self._host.still_at_work)
-            self._tell_all()
+            self._tell_ending()
 
     def _tell_all(self) -> None:
+        self._settlement.tell()
+        if self._residence is not None:
+            self._residence.move_out()
         for listener in tuple(self._record.listeners):
             owner = getattr(listener, "__self__", None)
             if isinstance(owner, EventQueue):

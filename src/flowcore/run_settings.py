@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, TypedDict
+from typing import Any, Required, TypedDict
 
 from .clock import Clock, SystemClock
 from .runtime import GRACE, Observer
 from .scope import Budget
+from .store import RunStore
+from .trigger import Trigger
 
-__all__ = ["RunOptions", "RunSettings"]
+__all__ = ["ResumeOptions", "RunOptions", "RunSettings"]
 
 
 class RunOptions(TypedDict, total=False):
@@ -22,6 +25,18 @@ class RunOptions(TypedDict, total=False):
     run_id: str | None
     observers: Sequence[Observer]
     deadline: datetime | None
+    store: RunStore | None
+    trigger: Trigger | None
+    clock: Clock | None
+    grace: float
+
+
+class ResumeOptions(TypedDict, total=False):
+    """What may be said of a run that is resumed; `Flow.resume` tells what each means."""
+
+    store: Required[RunStore]
+    by: str
+    observers: Sequence[Observer]
     clock: Clock | None
     grace: float
 
@@ -38,6 +53,9 @@ class RunSettings:
     clock: Clock | None = None
     grace: float = GRACE
     cancel_when_unwatched: float | None = None
+    store: RunStore | None = None
+    trigger: Trigger | None = None
+    by: str = ""
     time: Clock = field(init=False)
     limits: Budget = field(init=False)
 
@@ -45,6 +63,11 @@ class RunSettings:
         _check_kind("budget", self.budget, Budget)
         _check_kind("run_id", self.run_id, str)
         _check_kind("deadline", self.deadline, datetime)
+        _check_kind("trigger", self.trigger, Trigger)
+        if self.run_id is not None and not _is_plain(self.run_id):
+            raise ValueError(f"run_id={self.run_id!r}: give a text that can be printed, of 1 to 200 characters")
+        if self.store is not None and not callable(getattr(self.store, "commit", None)):
+            raise TypeError(f"store={self.store!r}: give a store, such as SQLiteRunStore('runs.db')")
         if self.deadline is not None and self.deadline.tzinfo is None:
             raise ValueError("deadline has no time zone: give an aware datetime, such as datetime.now(UTC) + ...")
         for observer in self.observers:
@@ -55,12 +78,17 @@ class RunSettings:
         object.__setattr__(self, "time", self.clock if self.clock is not None else _CLOCK)
         object.__setattr__(self, "limits", self.budget if self.budget is not None else Budget())
 
-    def seconds(self) -> float | None:
-        """Return the seconds that the run may take from now on: those of its budget, or those to its deadline."""
+    def seconds(self, spent: float = 0.0) -> float | None:
+        """Return the seconds that the run may take, those that it has taken included: by budget and by deadline."""
         limits = [] if self.limits.seconds is None else [float(self.limits.seconds)]
         if self.deadline is not None:
-            limits.append(self.to_deadline())
+            limits.append(spent + self.to_deadline())
         return min(limits) if limits else None
+
+    def of_record(self, budget: str, deadline: float | None, trigger: Trigger) -> RunSettings:
+        """Return the settings with what the record of the run says of them."""
+        latest = None if deadline is None else datetime.fromtimestamp(deadline, UTC)
+        return replace(self, budget=Budget(**json.loads(budget)), deadline=latest, trigger=trigger)
 
     def to_deadline(self) -> float:
         """Return the seconds from now to its deadline: endless if it has none."""
@@ -75,6 +103,10 @@ _CLOCK = SystemClock()
 def _check_kind(name: str, value: object, kind: type) -> None:
     if value is not None and not isinstance(value, kind):
         raise TypeError(f"{name}={value!r}: give a {kind.__name__}")
+
+
+def _is_plain(text: str) -> bool:
+    return 0 < len(text) <= 200 and text.isprintable()
 
 
 def _check_seconds(name: str, value: object) -> None:

@@ -37,6 +37,8 @@ class Trace(Sequence[Visit]):
         self.records: list[VisitRecord] = []
         self.notes: list[Note] = []
         self.ending: Ending | None = None
+        self.forgotten = 0
+        """How many visits are not kept in memory any more: those of a stored run stand in its store."""
         self._ordered: list[VisitRecord] = []
 
     def ordered(self) -> list[VisitRecord]:
@@ -44,6 +46,19 @@ class Trace(Sequence[Visit]):
         if len(self._ordered) != len(self.records):
             self._ordered = sorted(self.records, key=lambda record: record.first_seq)
         return self._ordered
+
+    def forget(self, visits: int) -> None:
+        """Keep the first visits no longer, nor what was noted before the first that stays.
+
+        The state that a walk began with becomes the one that it had then.
+        """
+        for record in self.records[:visits]:
+            record.frame.start = {**record.frame.start, **record.patch}
+        del self.records[:visits]
+        self.forgotten += visits
+        self._ordered = []
+        since = min((record.first_seq for record in self.records), default=0)
+        self.notes = [note for note in self.notes if note.seq >= since]
 
     @overload
     def __getitem__(self, index: int) -> Visit: ...

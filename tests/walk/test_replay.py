@@ -43,6 +43,8 @@ class Written:
 class PlainHost:
     """A host of plain values: it decides by chance what nodes return, and notes what it is asked to do."""
 
+    keeps = False
+
     def __init__(self, written: Written, seed: int) -> None:
         self.commands: list[Command] = []
         self.written = written
@@ -92,6 +94,9 @@ class PlainHost:
             outcome = Complete(f"done {path}")
         return Done(outcome, {"number": number, "marks": [path]})
 
+    def kept(self, place: Place, item: PlanNode, number: int, values: Values, done: Done) -> Done:
+        return done
+
     def commit(self, left: Left) -> None:
         self.tell("commit", left)
 
@@ -102,9 +107,9 @@ class PlainHost:
     def finishing(self, place: Place, item: PlanNode, dimension: str) -> None:
         self.tell("finishing", place.frame, item, dimension)
 
-    def narrowed(self, scope: Scope, budget: Budget, path: str, reserve: Reserve) -> Scope:
-        self.tell("narrowed", scope, budget, path, reserve)
-        return scope.narrow(budget, path=path, reserve=reserve)
+    def narrowed(self, scope: Scope, budget: Budget, frame: Frame, reserve: Reserve) -> Scope:
+        self.tell("narrowed", scope, budget, frame.path, reserve)
+        return scope.narrow(budget, path=frame.path, reserve=reserve)
 
     def timed(self, scope: Scope, seconds: float, path: str) -> Scope:
         self.tell("timed", scope, seconds, path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
+from ..errors import RunFailed
 from ..retry import Retry
 from ..scope import Reserve
 from ..types import as_class
@@ -95,7 +96,7 @@ class PlanNode:
         """Return where `error` leads, and by which edge: the first route that matches, then the flow's default."""
         edge = (self.next is not None) + len(self.labels)
         for kinds, target in self.errors:
-            if not kinds or isinstance(error, kinds):
+            if not kinds or isinstance(error, kinds) or _stands_for(error, kinds):
                 return target, edge
             edge += target is not None
         return self.default_error, edge
@@ -107,6 +108,10 @@ class PlanNode:
         for edge, (label, target) in enumerate(self.labels.items(), self.next is not None):
             others = tuple(other for other in self.labels if other != label)
             self.ways[label] = (target, Way("label", label, target.id, others, edge))
+        for label, other in self.signature.stand_ins:
+            if label not in self.ways and other in self.ways:
+                target, way = self.ways[other]
+                self.ways[label] = (target, way._replace(label=label))
 
     def edges(self) -> Iterator[Edge]:
         """Yield every declared route, in the order of the row."""
@@ -138,6 +143,10 @@ class PlanNode:
         if self.is_composite:
             return self.passable or kind == "error"
         return not self.starts_round
+
+
+def _stands_for(error: Exception, kinds: tuple[type[Exception], ...]) -> bool:
+    return isinstance(error, RunFailed) and any(map(error.stands_for, kinds))
 
 
 class Plan:

@@ -7,10 +7,12 @@ from .inprocess import InProcessHost
 from .knock import GRACE, Knock
 from .observers import EventQueue, Observer, observe
 from .outcomes import unwrapped
+from .parking import stand_still
 from .record import Recorder
+from .residence import Residence
 from .settlement import Settlement
 from .threads import RunThreads
-from .waiting import wait_whatever_comes
+from .waiting import first_of, wait_whatever_comes, written
 from .walk import Walk
 
 __all__ = [
@@ -24,13 +26,17 @@ __all__ = [
     "Observer",
     "Place",
     "Recorder",
+    "Residence",
     "RunThreads",
     "Settlement",
     "Walk",
     "WalkStopped",
     "counting",
     "current_loop",
+    "first_of",
     "observe",
+    "stand_still",
     "unwrapped",
     "wait_whatever_comes",
+    "written",
 ]

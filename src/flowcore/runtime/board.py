@@ -7,24 +7,30 @@ from collections.abc import Callable
 from typing import Any
 
 import anyio
+from pydantic_core import to_jsonable_python
 
 from ..clock import Clock, Loop
 from ..errors import ContractError
 from ..requests import Answer, OpenRequest, answer_word
 
-__all__ = ["Board"]
+__all__ = ["Board", "Misfit"]
+
+
+class Misfit(Exception):
+    """What came in as the answer does not fit: the request is closed, and has to be asked again."""
 
 
 class _Entry:
     """A request, and the answer once there is one."""
 
-    __slots__ = ("answer", "answered", "read", "request")
+    __slots__ = ("answer", "answered", "read", "refusal", "request")
 
     def __init__(self, request: OpenRequest, read: Callable[[object], Any]) -> None:
         self.request = request
         self.read = read
         self.answered = anyio.Event()
         self.answer = Answer(None, expired=True)
+        self.refusal: BaseException | None = None
 
 
 class Board:
@@ -47,9 +53,9 @@ class Board:
             return tuple(entry.request for entry in self._entries.values())
 
     async def wait(
-        self, request: OpenRequest, read: Callable[[object], Any], closed: Callable[[str, str], None]
+        self, request: OpenRequest, read: Callable[[object], Any], closed: Callable[[str, Answer], None]
     ) -> Answer:
-        """Return the answer, or that there was none in time; `closed` is told which, and by whom.
+        """Return the answer, or that there was none in time; `closed` is told it, with the word for it.
 
         `read` makes the value of what the request is answered with, an object or plain data of JSON. It raises
         `ContractError` for what does not fit: "is answered by ...". Then the request goes on waiting.
@@ -57,17 +63,32 @@ class Board:
         entry = _Entry(request, read)
         with self._lock:
             self._entries[request.id] = entry
-        seconds = (request.expires - request.opened).total_seconds()
+        seconds = max(0.0, (request.expires - self._clock.utcnow()).total_seconds())
         timer = self._clock.later(seconds, lambda: self._expire(entry), self._loop)
         try:
             await entry.answered.wait()
         finally:
             timer.cancel()
-            if self._close(entry, "was withdrawn", entry.answer):
-                closed("withdrawn", "")
+            if self._close(entry, "was withdrawn", entry.answer) or entry.refusal is not None:
+                closed("misfit" if isinstance(entry.refusal, Misfit) else "withdrawn", entry.answer)
             else:  # it was answered, even if the wait was cut off before it went on
-                closed(answer_word(entry.answer), entry.answer.by)
+                closed(answer_word(entry.answer), entry.answer)
+        if entry.refusal is not None:
+            raise entry.refusal
         return entry.answer
+
+    def withdraw(self, refusal: Callable[[], BaseException]) -> None:
+        """Wait for nobody any more: who waits is told so by what `refusal` returns."""
+        with self._lock:
+            entries = list(self._entries.values())
+        for entry in entries:
+            entry.refusal = refusal()
+            self._close(entry, "was withdrawn", entry.answer)
+
+    def checked(self, request_id: str | None, value: object) -> tuple[str, Any]:
+        """Return which request is meant, and a fitting answer as plain data. Raises `ContractError` as `answer`."""
+        entry = self._found(request_id)
+        return entry.request.id, to_jsonable_python(_read(entry, value))
 
     def answer(self, request_id: str | None, value: object, by: str) -> None:
         """Answer a request: the one with this id, or with None the only one. Raises `ContractError`."""
@@ -77,10 +98,18 @@ class Board:
             self._found(entry.request.id)  # somebody else was faster: says who
 
     def deliver(self, request_id: str, raw: object, by: str) -> str:
-        """Answer a request with what came from elsewhere. Return '' or, if it was not taken, why."""
+        """Answer a request with what came from elsewhere. Return '' or, if it was not taken, why.
+
+        Elsewhere it counts as answered. If the answer does not fit, who waits for it gets `Misfit`.
+        """
         try:
             self.answer(request_id, raw, by)
         except ContractError as error:
+            with self._lock:
+                entry = self._entries.get(request_id)
+            if entry is not None:
+                entry.refusal = Misfit(str(error))
+                self._close(entry, "was answered by what does not fit", entry.answer)
             return str(error)
         return ""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from ..errors import BudgetExhausted, ContractError, NodeTimeout
 from ..frame import Frame
@@ -21,7 +21,7 @@ from ..types import as_class, type_name
 from .host import Done, Ended, Host, Place, Side, Slot, Verdict
 from .outcomes import add_note, as_failure, checked, is_routable
 
-__all__ = ["Walker", "composite"]
+__all__ = ["Walker", "composite", "known_end"]
 
 
 class Walker(Protocol):
@@ -48,7 +48,7 @@ class Walker(Protocol):
 async def composite(walk: Walker, item: PlanNode, number: int, values: Values) -> Done:
     """Visit a composite, within its timeout if it has one."""
     around, definition = walk.place.scope, item.definition
-    frame = Frame(item.inner.name if item.inner is not None else "", walk.place.frame, item.id, number)
+    frame = _inside(walk.place.frame, item, number)
     limit = around if item.timeout is None else walk.host.timed(around, item.timeout, frame.path)
     place = walk.place._replace(frame=frame, scope=limit)
     token = scope_variable.set(limit)
@@ -69,15 +69,26 @@ async def composite(walk: Walker, item: PlanNode, number: int, values: Values) -
     return done._replace(inner=frame)
 
 
+def _inside(around: Frame, item: PlanNode, number: int) -> Frame:
+    """Return the walk inside a visit: the one that was interrupted there, or a new one."""
+    frame = around.inside
+    if frame is None or (frame.node, frame.number) != (item.id, number):
+        frame = around.inside = Frame(item.inner.name if item.inner is not None else "", around, item.id, number)
+    return frame
+
+
 async def _subflow(walk: Walker, item: PlanNode, definition: Subflow, place: Place, values: Values) -> Done:
     plan, frame = definition.plan, place.frame
     deps = place.deps if definition.deps is None else definition.deps(place.deps)
     shape, start = place.shape, values
-    if definition.enter is not None:
+    if frame.shape is not None:  # it was entered before
+        shape, start = frame.shape, dict(frame.start)
+    elif definition.enter is not None:
         shape, start = _state_of(
             definition.enter(place.shape.draft(values)), plan, f"{frame.path}: enter returned"
         )
-    scope = _narrowed(walk.host, place.scope, definition.budget, frame.path, plan.reserve)
+        frame.shape = shape
+    scope = _narrowed(walk.host, place.scope, definition.budget, frame, plan.reserve)
     inner = walk.child(plan, place._replace(shape=shape, scope=scope, deps=deps))
     ended = await _walked(walk, inner, start, place)
     if ended.error is not None:
@@ -117,7 +128,8 @@ async def _parallel(walk: Walker, item: PlanNode, definition: Parallel, place: P
     starts = [plan.nodes[branch.id] for branch in definition.branches]
 
     def begin(index: int, slot: Slot) -> Side:
-        inner = walk.child(plan, _beside(place, place.frame.branch(label=starts[index].id), slot=slot))
+        beside = place.frame.begun(index) or place.frame.branch(label=starts[index].id)
+        inner = walk.child(plan, _beside(place, beside, slot=slot))
         return _side(inner, partial(inner.run, starts[index], values))
 
     def verdict(index: int, ended: Ended) -> Verdict:
@@ -126,7 +138,7 @@ async def _parallel(walk: Walker, item: PlanNode, definition: Parallel, place: P
         order.append(index)
         return Verdict.STOP if len(order) >= definition.wanted else Verdict.GO_ON
 
-    gather = partial(walk.host.gather, place, len(starts), begin, len(starts), verdict)
+    gather = partial(_gather_rest, walk, place, len(starts), begin, len(starts), verdict)
     ended = await _in_time(walk, place, gather, values)
     if ended.error is not None:
         return Done(None, None, ended.error, ended.failure, ended.routable)
@@ -157,17 +169,58 @@ def _joined(place: Place, values: Values, finals: Sequence[tuple[str, Values]]) 
     return patch or None
 
 
+async def _gather_rest(
+    walk: Walker,
+    place: Place,
+    count: int,
+    begin: Callable[[int, Slot], Side],
+    limit: int,
+    verdict: Callable[[int, Ended], Verdict],
+) -> list[Ended | None]:
+    """Gather, less the walks that had ended before the composite was interrupted: those keep their ends."""
+    children, results = place.frame.children, [cast("Ended | None", None)] * count
+    ended = {index: child for index, child in enumerate(children) if child.ended is not None}
+    if not ended:
+        return await walk.host.gather(place, count, begin, limit, verdict)
+    last = count
+    for index in sorted(ended, key=lambda index: ended[index].order):
+        results[index] = one = known_end(ended[index].ended, place.scope)
+        said = verdict(index, one)
+        if said is Verdict.STOP:
+            return results
+        last = len(children) if said is Verdict.NO_MORE else last
+    rest = [index for index in range(last) if index not in ended]
+    found = await walk.host.gather(
+        place, len(rest), lambda at, slot: begin(rest[at], slot), limit, lambda at, one: verdict(rest[at], one)
+    )
+    for index, end in zip(rest, found, strict=True):
+        results[index] = end
+    return results
+
+
+def known_end(ended: Ended, scope: Scope) -> Ended:
+    """Return how a walk ended before an interruption: a limit that ran out in another process is one of today's."""
+    error = ended.error
+    if not isinstance(error, BudgetExhausted | NodeTimeout) or error.scope_id:
+        return ended
+    around = scope
+    while around.parent is not None and around.path != error.path:
+        around = around.parent
+    error.scope_id = around.limit_id
+    return ended
+
+
 async def _each(walk: Walker, item: PlanNode, definition: Each, place: Place, values: Values) -> Done:
     plan, frame = definition.plan, place.frame
     starts = _items(definition, place, values)
-    scope = _narrowed(walk.host, place.scope, definition.budget, frame.path, Reserve())
+    scope = _narrowed(walk.host, place.scope, definition.budget, frame, Reserve())
     entry = plan.entry
     assert entry is not None  # a plan without an entry is never constructed
 
     def begin(index: int, slot: Slot) -> Side:
         shape, start = starts[index]
-        beside = _beside(place._replace(scope=scope, shape=shape), frame.branch(index), slot=slot)
-        inner = walk.child(plan, beside)
+        beside = frame.begun(index) or frame.branch(index)
+        inner = walk.child(plan, _beside(place._replace(scope=scope, shape=shape), beside, slot=slot))
         return _side(inner, partial(inner.run, entry, start))
 
     def verdict(_: int, ended: Ended) -> Verdict:
@@ -210,7 +263,7 @@ async def _gathered(
         return verdict(index, ended)
 
     async def work() -> Ended:
-        return Ended(await walk.host.gather(place, count, begin, definition.limit, noted), {})
+        return Ended(await _gather_rest(walk, place, count, begin, definition.limit, noted), {})
 
     if definition.budget is None or place.scope.ends_at is None:
         return (await work()).value, []
@@ -219,13 +272,20 @@ async def _gathered(
 
 
 def _items(definition: Each, place: Place, values: Values) -> list[tuple[Shape, Values]]:
-    path = place.frame.path
-    given = definition.over(place.shape.draft(values))
-    try:
-        states = iter(given)
-    except TypeError:
-        raise ContractError(f"{path}: over returned {type_name(type(given))}, which has no items") from None
-    return [_state_of(state, definition.plan, f"{path}: item {index} is") for index, state in enumerate(states)]
+    frame = place.frame
+    if frame.items is None:
+        given = definition.over(place.shape.draft(values))
+        try:
+            states = iter(given)
+        except TypeError:
+            said = f"{frame.path}: over returned {type_name(type(given))}, which has no items"
+            raise ContractError(said) from None
+        frame.items = [
+            _state_of(state, definition.plan, f"{frame.path}: item {index} is")
+            for index, state in enumerate(states)
+        ]
+    items: list[tuple[Shape, Values]] = frame.items
+    return items
 
 
 def _collected(
@@ -288,8 +348,8 @@ def _beside(place: Place, frame: Frame, *, slot: Slot | None) -> Place:
     return Place(frame, place.shape, place.scope.beside(), place.deps, slot)
 
 
-def _narrowed(host: Host, scope: Scope, budget: Budget | None, path: str, reserve: Reserve) -> Scope:
-    return scope if budget is None else host.narrowed(scope, budget, path, reserve)
+def _narrowed(host: Host, scope: Scope, budget: Budget | None, frame: Frame, reserve: Reserve) -> Scope:
+    return scope if budget is None else host.narrowed(scope, budget, frame, reserve)
 
 
 def _state_of(state: Any, plan: Plan, words: str) -> tuple[Shape, Values]:

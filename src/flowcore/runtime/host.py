@@ -130,6 +130,9 @@ class Left(NamedTuple):
 class Host(Protocol):
     """What a walk asks of the place that it runs in."""
 
+    keeps: bool
+    """Whether what visits do is written down, so that it has to be `kept`."""
+
     def control(self, scope: Scope) -> bool:
         """Return whether others wait to run.
 
@@ -149,6 +152,10 @@ class Host(Protocol):
         """Run a node's function: draft, timeout and retries are inside."""
         ...
 
+    def kept(self, place: Place, item: PlanNode, number: int, values: Values, done: Done) -> Done:
+        """Return how a visit ended as it can be written down: failed, if it did what cannot be."""
+        ...
+
     def commit(self, left: Left) -> Awaitable[None] | None:
         """Keep what a visit did: kept when this returns None, or when what it returns was awaited."""
         ...
@@ -161,8 +168,8 @@ class Host(Protocol):
         """Note that the walk goes on along its finish path."""
         ...
 
-    def narrowed(self, scope: Scope, budget: Budget, path: str, reserve: Reserve) -> Scope:
-        """Return a scope inside `scope` whose time begins now."""
+    def narrowed(self, scope: Scope, budget: Budget, frame: Frame, reserve: Reserve) -> Scope:
+        """Return the scope that a walk has of its own inside `scope`. Its time begins now, or goes on."""
         ...
 
     def timed(self, scope: Scope, seconds: float, path: str) -> Scope:

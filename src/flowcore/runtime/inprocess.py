@@ -42,11 +42,14 @@ class InProcessHost:
         self, record: Recorder, clock: Clock, loop: Loop, given_up: Callable[[Exception, str], None], grace: float
     ) -> None:
         self.record = record
+        self.keeps = record.ledger is not None
         self.begin = record.begin
         self.passed_by = record.passed_by
         self.commit = record.finish
         self.threads = RunThreads(loop)
         self.stopped = False
+        self.stopping = False
+        self.pausing = False
         self.stragglers: tuple[str, ...] = ()
         self._clock = clock
         self._loop = loop
@@ -55,7 +58,9 @@ class InProcessHost:
         self._monotonic = clock.monotonic
         self._breath = clock.monotonic()
         self._thread = threading.get_ident()
-        self.inside = HostInside(record, self.threads, clock, loop, grace, self._name_straggler)
+        self.inside = HostInside(
+            record, self.threads, clock, loop, grace, self._name_straggler, lambda: self.pausing
+        )
 
     @property
     def still_at_work(self) -> tuple[str, ...]:
@@ -64,7 +69,7 @@ class InProcessHost:
 
     def control(self, scope: Scope) -> bool:
         """Return whether it is time to let others run. Raises when the run or its time is over."""
-        if self.stopped or (scope.parent is not None and scope.is_closed):
+        if self.stopped or self.stopping or (scope.parent is not None and scope.is_closed):
             raise WalkStopped
         now = self._monotonic()
         if scope.is_timed:
@@ -76,6 +81,15 @@ class InProcessHost:
         await anyio.lowlevel.checkpoint()
         self._breath = self._monotonic()
 
+    def kept(self, place: Place, item: PlanNode, number: int, values: Values, done: Done) -> Done:
+        """Return how a visit ended as it can be written down: failed, if it did what cannot be."""
+        ledger, frame = self.record.ledger, place.frame
+        error = None if ledger is None else ledger.kept((frame, item.id, number), values, done)
+        if error is None:
+            return done
+        failure = as_failure(error, frame.path_of(item.id, number), done.attempts)
+        return Done(None, None, error, failure, False, done.attempts, done.retried, done.inner)
+
     def exhausted(self, path: str, error: Exception) -> Failure:
         """Note the limit that was reached."""
         if isinstance(error, BudgetExhausted):
@@ -86,10 +100,13 @@ class InProcessHost:
         """Tell that the limit ran out and that the finish path goes on."""
         self.record.finishing(place.frame, item.id, dimension)
 
-    def narrowed(self, scope: Scope, budget: Budget, path: str, reserve: Reserve) -> Scope:
-        """Return a scope inside `scope` whose time begins now."""
-        inner = scope.narrow(budget, path=path, reserve=reserve)
-        inner.start(self._monotonic(), budget.seconds, held_back=reserve.seconds)
+    def narrowed(self, scope: Scope, budget: Budget, frame: Frame, reserve: Reserve) -> Scope:
+        """Return the scope that a walk has of its own inside `scope`. Its time begins now, or goes on."""
+        inner = scope.narrow(budget, path=frame.path, reserve=reserve)
+        now = self._monotonic()
+        spent = frame.spent if frame.scope is None else frame.scope.spending(now)
+        inner.start(now, budget.seconds, held_back=reserve.seconds, spent=spent)
+        frame.scope = inner
         return inner
 
     def timed(self, scope: Scope, seconds: float, path: str) -> Scope:
@@ -138,8 +155,9 @@ class InProcessHost:
         return results
 
     def _stopped(self, frame: Frame) -> None:
-        """End what the end of a walk beside others found under way in it."""
-        self.record.abandon(_STOPPED, frame)
+        """End what the end of a walk beside others found under way in it. What is paused begins again."""
+        if not self.pausing:
+            self.record.abandon(_STOPPED, frame)
 
     def _leave_behind(self, frame: Frame) -> None:
         """Name the visit of a walk that was asked to stop, and did not for the whole time of grace."""
@@ -179,7 +197,7 @@ class InProcessHost:
                     returned = await self._call_within(item, step)
                 scope = place.scope
                 if self.stopped or scope.is_timed or scope.parent is not None:
-                    self.control(scope)  # a late return is no return
+                    self._late(scope)  # a late return is no return
                 return _accepted(place, item, step, values, returned, attempt, retried)
             except Exception as raised:
                 error = self._out_of_time(place.scope) or unwrapped(raised)
@@ -197,10 +215,18 @@ class InProcessHost:
     def _out_of_time(self, scope: Scope) -> BudgetExhausted | NodeTimeout | None:
         """Return the limit of time that is over, whatever a handler made of being stopped by it."""
         try:
-            self.control(scope)
+            self._late(scope)
         except (BudgetExhausted, NodeTimeout) as error:
             return error
         return None
+
+    def _late(self, scope: Scope) -> None:
+        """Raise if what a visit does now is too late: the run, its branch or its time is over."""
+        stopping, self.stopping = self.stopping, False
+        try:
+            self.control(scope)
+        finally:
+            self.stopping = stopping
 
     def _unasked(self, raised: BaseException, step: Step[Any, Any]) -> Exception:
         """Return as a failure a cancellation that came out of a node although nobody asked. Raises any other."""

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import threading
+import uuid
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from pydantic_core import to_jsonable_python
+
 from ..clock import Clock, Loop
+from ..errors import ContractError
 from ..events import Event, RequestAnswered, RequestOpened
-from ..requests import Answer, OpenRequest
+from ..requests import Answer, OpenRequest, answer_word
 from ..scope import Scope, hold, let_pass
-from ..visit import Where
-from .board import Board
+from ..store import RequestRow
+from ..visit import Where, path_of
+from .board import Board, Misfit
 from .record import Recorder
 from .threads import RunThreads
+from .waiting import written
 
 __all__ = ["HostInside"]
 
@@ -23,7 +32,9 @@ class HostInside:
     """Keeps and tells what happens in a visit, lends threads, and waits for people: a `VisitHost`."""
 
     __slots__ = (
+        "_nth",
         "_record",
+        "_requests",
         "_thread",
         "board",
         "call",
@@ -32,6 +43,7 @@ class HostInside:
         "grace",
         "leave_behind",
         "loop",
+        "pausing",
         "run_id",
     )
 
@@ -43,6 +55,7 @@ class HostInside:
         loop: Loop,
         grace: float,
         left_behind: Callable[[str], None],
+        pausing: Callable[[], bool],
     ) -> None:
         self.run_id = record.run_id
         self.clock = clock
@@ -52,6 +65,9 @@ class HostInside:
         self.leave_behind = left_behind
         self.calls: dict[Where, set[str]] = {}
         self.board = Board(clock, loop)
+        self.pausing = pausing
+        self._nth: dict[str, int] = {}
+        self._requests: dict[str, RequestRow] = {} if record.ledger is None else record.ledger.requests
         self._record = record
         self._thread = threading.get_ident()
 
@@ -66,19 +82,94 @@ class HostInside:
     async def wait(
         self, scope: Scope, where: Where, request: OpenRequest, read: Callable[[object], Any]
     ) -> Answer:
-        """Return the answer of a person, or that there was none in time. No time passes meanwhile."""
+        """Return the answer of a person, or that there was none in time. No time passes meanwhile.
+
+        A visit that runs again finds the request that it opened before, and its answer if there is one.
+        """
+        key = self._key(where, request)
+        row = self._requests.get(key)
+        while True:
+            try:
+                if row is not None and (given := self._given(where, row, read)) is not None:
+                    return given
+                row = (
+                    row if row is not None and row.status == "pending" else await self._opened(where, key, request)
+                )
+                return await self._waited(scope, where, row, read)
+            except Misfit as misfit:
+                request = replace(request, id=uuid.uuid4().hex, question=f"{request.question} ({misfit})".strip())
+                row = None
+
+    async def _opened(self, where: Where, key: str, request: OpenRequest) -> RequestRow:
+        """Open a request: from now on it can be answered, whatever becomes of this process."""
+        times = (request.opened.timestamp(), request.expires.timestamp())
+        row = RequestRow(request.id, key, request.path, request.kind, request.to_json(), *times)
+        self._requests[key] = row
         told = {"call": request.call_id, "tool": request.tool, "arguments": request.arguments}
         told |= {"question": request.question, "shown": request.shown}
         self.note(where, RequestOpened, request=request.id, asks=request.kind, **told, expires=request.expires)
+        await self._keep(row)
+        return row
+
+    async def _waited(self, scope: Scope, where: Where, row: RequestRow, read: Callable[[object], Any]) -> Answer:
         hold(scope, self.clock.monotonic())
         try:
-            told_how = partial(self._answered, where, request.id)
-            return await self.board.wait(request, read, told_how)
+            request = OpenRequest.from_json(row.data)
+            return await self.board.wait(request, read, partial(self._closed, where, row))
         finally:
             let_pass(scope, self.clock.monotonic())
+            await self._keep(None)
 
-    def _answered(self, where: Where, request: str, answer: str, by: str) -> None:
+    def deliver(self, row: RequestRow) -> None:
+        """Hand on an answer that came in through the store."""
+        self.board.deliver(row.id, json.loads(row.answer), row.by)
+
+    def interrupt(self) -> None:
+        """Count equal requests of a visit anew: those under way run again."""
+        self._nth.clear()
+
+    def _given(self, where: Where, row: RequestRow, read: Callable[[object], Any]) -> Answer | None:
+        """Return what was answered before the visit ran again; None if nothing was, or nothing that fits."""
+        answer = Answer(None, expired=True)
+        if row.status == "answered":
+            try:
+                answer = Answer(read(json.loads(row.answer)), row.by)
+            except ContractError as error:
+                raise Misfit(str(error)) from error
+        elif row.status != "expired":
+            return None
+        ledger = self._record.ledger
+        if ledger is not None and row.id not in ledger.answered:
+            self._told(where, row.id, answer_word(answer), row.by)
+        return answer
+
+    def _closed(self, where: Where, row: RequestRow, word: str, answer: Answer) -> None:
+        """Note how a request was closed. What a pause has cut off stays open."""
+        if word == "misfit" or (word == "withdrawn" and self.pausing()):
+            return  # it was answered in the store, or stays open while the run is paused
+        closed = row._replace(status=word, by=answer.by, at=self.clock.utcnow().timestamp())
+        if word not in ("withdrawn", "expired"):
+            closed = closed._replace(status="answered", answer=json.dumps(to_jsonable_python(answer.value)))
+        self._requests[row.key] = closed
+        if self._record.ledger is not None:
+            self._record.ledger.later(closed)
+        self._told(where, row.id, word, answer.by)
+
+    def _told(self, where: Where, request: str, answer: str, by: str) -> None:
         self.note(where, RequestAnswered, request=request, answer=answer, by=by)
+
+    async def _keep(self, row: RequestRow | None) -> None:
+        """Write a request, or what is waiting to be written of one, where the run is stored."""
+        if (ledger := self._record.ledger) is not None and not ledger.closed:
+            await written(ledger.flush() if row is None else ledger.request(row))
+
+    def _key(self, where: Where, request: OpenRequest) -> str:
+        """Return by what a visit finds its request again: what it asks, and which of several equal ones it is."""
+        asked = (request.kind, request.tool, request.call_id, request.arguments or request.question)
+        text = "\n".join((path_of(where), *asked))
+        key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20]
+        self._nth[key] = nth = self._nth.get(key, 0) + 1
+        return key if nth == 1 else f"{key}-{nth}"
 
     def _here(self, call: Callable[[], None]) -> None:
         """Call in the thread of the event loop."""

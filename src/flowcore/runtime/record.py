@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -24,13 +24,14 @@ from ..events import (
 from ..frame import Frame
 from ..graph import Plan, PlanNode, plan_data
 from ..outcome import Complete
-from ..scope import Request, Scope, waited
+from ..scope import Request, Scope
 from ..scope.budget import COUNTED
 from ..state import snapshot
 from ..trace import Trace
 from ..trace_events import OpenVisit, Told, begin_events, end_events
 from ..visit import Note, Rare, VisitRecord, Way, Where, path_of
 from .host import Done, Left, Opened, Place
+from .ledger import Ledger
 from .outcomes import as_failure
 
 __all__ = ["Recorder"]
@@ -44,16 +45,20 @@ Listener = Callable[[Event], None]
 class Recorder:
     """Where everything that a run does is written down, in order. Closed, it takes nothing any more."""
 
-    def __init__(self, plan: Plan, run_id: str, scope: Scope, clock: Clock) -> None:
+    def __init__(self, plan: Plan, run_id: str, scope: Scope, clock: Clock, trace: Trace | None = None) -> None:
         self.run_id = run_id
-        self.trace = Trace(plan.name, run_id, clock.utcnow(), partial(plan_data, plan), scope.budget)
+        self.trace = trace or Trace(plan.name, run_id, clock.utcnow(), partial(plan_data, plan), scope.budget)
         self.listeners: list[Listener] = []
         self.round = 0
         self.seq = 0
         self.closed = False
         self.refusing = False
+        self.ledger: Ledger | None = None
+        """Where it is written down, if the run is stored."""
         self._monotonic = clock.monotonic
         self.began = clock.monotonic()
+        if trace is not None and trace.began is not None:
+            self.began -= (clock.utcnow() - trace.began).total_seconds()
         self._scope = scope
         scope.teller = self
         self._requests = 0
@@ -62,8 +67,13 @@ class Recorder:
         self._exhausted: set[tuple[str, int]] = set()
         self._names: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._open: dict[tuple[Frame, str, int], Opened] = {}
+        self._again: dict[tuple[Frame, str, int], Opened] = {}
         names = (*COUNTED, "seconds")
         self._unwarned = [(name, limit) for name in names if (limit := getattr(scope.budget, name))]
+
+    def go_on(self, round: int, seq: int, requests: int) -> None:
+        """Count on from what another process has told of the run."""
+        self.round, self.seq, self._requests = round, seq, requests
 
     @property
     def now(self) -> float:
@@ -83,15 +93,34 @@ class Recorder:
         self.seq += 1
         at = self._monotonic() - self.began
         self.trace.notes.append(Note(event, self.seq, where, at, values))
+        if self.ledger is not None:
+            self.ledger.note(self.trace.notes[-1])
         if self.listeners:
             self._tell([(event, self.seq, where, at, values)])
+
+    def conclude(self, event: type[Event], values: Mapping[str, Any]) -> Note:
+        """Keep the last thing that happens. It is told when it has been written down."""
+        self.seq += 1
+        note = Note(event, self.seq, "", self._monotonic() - self.began, values)
+        if self.ledger is not None:
+            self.ledger.note(note)
+        self.closed = True
+        return note
+
+    def tell(self, note: Note) -> None:
+        """Tell the last thing."""
+        self.trace.notes.append(note)
+        if self.listeners:
+            self._tell([(note.event, note.seq, note.where, note.at, dict(note.values))])
 
     def begin(self, place: Place, item: PlanNode, number: int) -> Opened:
         """Note the beginning of a visit, and of its round if it starts one."""
         where = (place.frame, item.id, number)
         charged = item.starts_round
-        self.round += charged
-        opened = Opened._make((self.seq + 1, self._monotonic() - self.began, self.round, charged))
+        again = self._again.pop(where, None) if self._again else None
+        self.round += charged and again is None
+        round = self.round if again is None else again.round
+        opened = Opened._make((self.seq + 1, self._monotonic() - self.began, round, charged))
         self.seq += 1 + charged
         self._open[where] = opened
         if self.listeners:
@@ -104,10 +133,19 @@ class Recorder:
         """Return the beginning of a visit that its limit keeps from taking place."""
         return Opened(self.seq + 1, self._monotonic() - self.began, self.round, False)
 
-    def finish(self, left: Left) -> None:
-        """Note the end of a visit, and add it to the trace."""
+    def interrupt(self) -> None:
+        """Note that what is under way was stopped, and will begin again: what was told of it stays told."""
+        for where, opened in self._open.items():
+            for event, seq, place, at, values in begin_events(*opened, where):
+                self.trace.notes.append(Note(event, seq, place, at, values))
+                if self.ledger is not None:
+                    self.ledger.note(self.trace.notes[-1])
+        self._again, self._open = self._open, {}
+
+    def finish(self, left: Left) -> Awaitable[None] | None:
+        """Note the end of a visit, and add it to the trace. Return what to wait for, if it is written down."""
         if self.closed:
-            return
+            return None
         frame, done, opened, way = left.frame, left.done, left.opened, left.way
         self._open.pop((frame, left.node, left.number), None)
         patch = done.patch
@@ -124,10 +162,13 @@ class Recorder:
             self._counters,
         ))  # fmt: skip
         self.trace.records.append(record)
+        if not way.target:
+            frame.order = self.seq
         if self.listeners:
             self._tell(end_events(record))
         if self._unwarned:
             self._warn((frame, left.node, left.number))
+        return None if self.ledger is None else self.ledger.visit(record, left)
 
     def abandon(self, failure: Failure, within: Frame) -> tuple[str, ...]:
         """End the visits under way in a walk and beneath it; return their paths, the innermost first."""
@@ -156,6 +197,8 @@ class Recorder:
     def finishing(self, frame: Frame, node: str, dimension: str) -> None:
         """Note that a limit ran out and that the finish path goes on from here."""
         frame.finish = (node, frame.visits.get(node, 0) + 1, dimension)
+        if self.ledger is not None:
+            self.ledger.finishing(frame)
         self.note(RouteTaken, frame.path, route="finish", label=dimension, target=node, why=None, alternatives=())
 
     def custom(self, where: Where, name: str, data: object, media_type: str | None = None) -> None:
@@ -203,7 +246,7 @@ class Recorder:
     def _warn(self, where: Where) -> None:
         for dimension, limit in self._unwarned:
             passed = dimension == "seconds"
-            used = self._monotonic() - self.began - waited(self._scope) if passed else self._scope.spent(dimension)
+            used = self._monotonic() - self._scope.began if passed else self._scope.spent(dimension)
             if used >= _WARN_AT * limit:
                 self._unwarned = [pair for pair in self._unwarned if pair[0] != dimension]
                 self.note(BudgetWarned, where, dimension=dimension, limit=limit, used=used)

@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from ..clock import Loop
-from ..errors import BudgetExhausted, Failure
+from ..errors import BudgetExhausted, Failure, StoreError
 from ..events import Event, RunCancelledEvent, RunCompleted, RunFailedEvent
 from ..result import RunResult
-from ..scope import Scope, waited
+from ..scope import Scope
 from ..state import Shape, Values
-from ..visit import Ending
+from ..store.reading import told_ending
+from ..visit import Ending, Note
 from .host import Ended
 from .outcomes import as_failure
 from .record import Recorder
@@ -29,6 +30,8 @@ class Settlement:
         self._shape = shape
         self._loop = loop
         self._outcome: RunResult[Any] | None = None
+        self._values: Values = {}
+        self._note: Note
 
     @property
     def is_settled(self) -> bool:
@@ -79,29 +82,57 @@ class Settlement:
         known: dict[str, Any],
         stragglers: Iterable[str],
     ) -> None:
-        record = self._record
-        record.note(event, "", **known)
-        record.closed = True
+        record, known = self._record, {**known}
+        self._note = record.conclude(event, known)
         self._scope.close(self._loop.cancellation)
-        usage = replace(self._scope.used, seconds=record.now - record.began - waited(self._scope))
-        ending = Ending(
-            status,
-            known.get("value"),
-            known.get("failure"),
-            usage,
-            known.get("exhausted"),
-            known.get("reason", ""),
-            tuple(dict.fromkeys(stragglers)),
+        usage = replace(self._scope.used, seconds=record.now - self._scope.began)
+        self._values = values
+        self._end(
+            Ending(
+                status,
+                known.get("value"),
+                known.get("failure"),
+                usage,
+                known.get("exhausted"),
+                known.get("reason", ""),
+                tuple(dict.fromkeys(stragglers)),
+            )
         )
-        record.trace.ending = ending
+
+    def _end(self, ending: Ending) -> None:
+        trace = self._record.trace
+        trace.ending = ending
         self._outcome = RunResult(
-            status,
+            ending.status,
             ending.value,
             ending.failure,
-            self._shape.build(values),
-            record.trace,
-            usage,
+            self._shape.build(self._values),
+            trace,
+            ending.usage,
             ending.exhausted,
             ending.reason,
             ending.stragglers,
         )
+
+    async def write(self) -> None:
+        """Write the ending, if the run is stored. Where somebody else was faster, his ending is the one."""
+        ledger = self._record.ledger
+        if ledger is None:
+            return
+        try:
+            stored = await ledger.settle(self.outcome, self._values)
+        except StoreError as error:
+            failure = as_failure(error, "")
+            self._end(Ending("failed", None, failure, self.outcome.usage))
+            self._note = Note(
+                RunFailedEvent, self._note.seq, "", self._note.at, {"failure": failure, "exhausted": None}
+            )
+            return
+        if stored is not None:
+            self._end(stored)
+            event, values = told_ending(stored)
+            self._note = Note(event, self._note.seq, "", self._note.at, values)
+
+    def tell(self) -> None:
+        """Tell the ending to those who listen: the last event."""
+        self._record.tell(self._note)

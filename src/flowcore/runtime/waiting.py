@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
+
 import anyio
 
-__all__ = ["wait_whatever_comes"]
+__all__ = ["first_of", "wait_whatever_comes", "written"]
 
 
 async def wait_whatever_comes(done: anyio.Event) -> BaseException | None:
@@ -17,3 +19,21 @@ async def wait_whatever_comes(done: anyio.Event) -> BaseException | None:
         except anyio.get_cancelled_exc_class() as error:
             cancelled = error
     return cancelled
+
+
+async def first_of(*events: anyio.Event) -> None:
+    """Return when one of several events is set."""
+    async with anyio.create_task_group() as group:
+
+        async def wait(event: anyio.Event) -> None:
+            await event.wait()
+            group.cancel_scope.cancel()
+
+        for event in events:
+            group.start_soon(wait, event)
+
+
+async def written(waiting: Awaitable[None] | None) -> None:
+    """Wait for a write, if there is one to wait for."""
+    if waiting is not None:
+        await waiting

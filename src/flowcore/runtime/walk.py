@@ -10,11 +10,12 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from ..errors import BudgetExhausted, NodeTimeout
+from ..frame import Standing
 from ..graph import Plan, PlanNode
 from ..outcome import Complete, Continue
 from ..state import Values
 from ..visit import Way
-from .composites import composite
+from .composites import composite, known_end
 from .host import Arrival, Done, Ended, Host, Left, Opened, Place
 
 __all__ = ["Walk"]
@@ -38,64 +39,94 @@ class Walk:
 
     async def to_the_end(self, values: Values) -> Ended:
         """Walk within the limits that this walk's own scope sets; when one runs out, along the finish path."""
-        entry, scope = self.plan.entry, self.place.scope
+        entry, scope, frame = self.plan.entry, self.place.scope, self.place.frame
         assert entry is not None  # a plan without an entry is never constructed
         self.values = values
+        if frame.finish is not None:  # it was interrupted there
+            return await self._finish(frame.finish[2], values)
         ended = await self._in_time(partial(self.run, entry, values))
         error, finish = ended.error, self.plan.finish
         if finish is None or not isinstance(error, BudgetExhausted) or error.scope_id != scope.id:
             return ended
         if error.dimension == "seconds" and not self.plan.reserve.seconds:
             return ended
+        frame.ended = frame.standing = None
+        self.host.finishing(self.place, finish, error.dimension)
+        return await self._finish(error.dimension, ended.values)
+
+    async def _finish(self, dimension: str, values: Values) -> Ended:
+        """Walk along the finish path, which may spend the reserve."""
+        finish, scope = self.plan.finish, self.place.scope
+        assert finish is not None  # looked at before
         scope.finish()
         if scope.ends_at is not None:
             scope.ends_at += self.plan.reserve.seconds
-        self.host.finishing(self.place, finish, error.dimension)
-        arrival = Arrival(None, error.dimension)
-        ended = await self._in_time(partial(self.run, finish, ended.values, arrival))
-        return ended._replace(exhausted=error.dimension)
+        ended = await self._in_time(partial(self.run, finish, values, Arrival(None, dimension)))
+        return ended._replace(exhausted=dimension)
 
     def child(self, plan: Plan, place: Place) -> Walk:
         """Return a walk of another plan in another place."""
         return Walk(plan, place, self.host)
 
     async def run(self, item: PlanNode, values: Values, arrival: Arrival = _ORDINARY) -> Ended:
-        """Walk from a node to a `Complete`, or to a failure that no route takes."""
+        """Walk from a node to a `Complete`, or to a failure that no route takes; or on from an interruption."""
         host, place, frame = self.host, self.place, self.place.frame
+        if frame.ended is not None:
+            return known_end(frame.ended, place.scope)
+        paid = False
+        if (standing := frame.taken_up()) is not None:
+            item, values, paid = self.plan.nodes[standing.node], dict(standing.values), standing.paid
+            arrival = Arrival(standing.failure, standing.exhausted)
         self.values = values
         frame.start = frame.start or values
+        entered = 0
         first = True
-        while True:
-            number = frame.enter(item.id)
-            try:
-                if host.control(place.scope) and not first:
-                    await host.breathe()
-                first = False
-                over = self._enter(item, number)
-            except (BudgetExhausted, NodeTimeout) as error:
-                failure = host.exhausted(frame.path_of(item.id, number), error)
-                return Ended(None, values, error, failure, routable=False)
-            if over is not None:
-                way = Way("over_limit", "", over.id, edge=sum(1 for _ in item.edges()) - 1)
-                left = Left(frame, item.id, number, host.passed_by(), _NOT_VISITED, way)
+        try:
+            while True:
+                entered = number = frame.enter(item.id)
+                try:
+                    if host.control(place.scope) and not first:
+                        await host.breathe()
+                    first = False
+                    over = None if paid else self._enter(item, number)
+                except (BudgetExhausted, NodeTimeout) as error:
+                    failure = host.exhausted(frame.path_of(item.id, number), error)
+                    return Ended(None, values, error, failure, routable=False)
+                if over is not None:
+                    way = Way("over_limit", "", over.id, edge=sum(1 for _ in item.edges()) - 1)
+                    left = Left(frame, item.id, number, host.passed_by(), _NOT_VISITED, way)
+                    item, arrival, entered = over, _ORDINARY, 0
+                    if (waiting := host.commit(left)) is not None:
+                        await waiting
+                    continue
+                opened = host.begin(place, item, number)
+                paid = True
+                if item.inner is not None:
+                    done = await composite(self, item, number, values)
+                    frame.inside = None
+                else:
+                    done = await host.visit(place, item, number, values, arrival)
+                if host.keeps:
+                    done = host.kept(place, item, number, values, done)
+                if done.patch:
+                    self.values = values = {**values, **done.patch}
+                left, following = self._route(item, number, opened, done)
+                paid = False
+                if following is None:
+                    value = done.outcome.value if type(done.outcome) is Complete else None
+                    frame.ended = ended = Ended(value, values, done.error, done.failure, done.routable)
+                    if (waiting := host.commit(left)) is not None:
+                        await waiting
+                    return ended
+                # From here on the walk stands before the next visit, whatever comes while this one is written.
+                item, arrival = following, _ORDINARY if done.failure is None else Arrival(done.failure)
+                entered = 0
                 if (waiting := host.commit(left)) is not None:
                     await waiting
-                item, arrival = over, _ORDINARY
-                continue
-            opened = host.begin(place, item, number)
-            if item.inner is not None:
-                done = await composite(self, item, number, values)
-            else:
-                done = await host.visit(place, item, number, values, arrival)
-            if done.patch:
-                self.values = values = {**values, **done.patch}
-            left, following = self._route(item, number, opened, done)
-            if (waiting := host.commit(left)) is not None:
-                await waiting
-            if following is None:
-                value = done.outcome.value if type(done.outcome) is Complete else None
-                return Ended(value, values, done.error, done.failure, done.routable)
-            item, arrival = following, _ORDINARY if done.failure is None else Arrival(done.failure)
+        except BaseException:
+            if frame.ended is None:
+                frame.stand(item.id, entered > 0, Standing(item.id, values, *arrival, paid))
+            raise
 
     async def _in_time(self, walk: Callable[[], Awaitable[Ended]]) -> Ended:
         if self.place.scope.ends_at is None:

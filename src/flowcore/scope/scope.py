@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import threading
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from contextvars import ContextVar, Token
 from types import TracebackType
@@ -89,8 +89,10 @@ class Scope:
         "_chain",
         "_closed",
         "_expired",
+        "_goes_on",
         "_held",
         "_lock",
+        "_refusal",
         "_reserve",
         "_seconds",
         "_timeout",
@@ -143,6 +145,8 @@ class Scope:
         self._seconds: float | None = None
         self._timeout = is_timeout
         self._expired = False
+        self._goes_on = False
+        self._refusal: Callable[[], BaseException] | None = None
         if reserve is not None:
             self._hold(reserve)
 
@@ -174,14 +178,55 @@ class Scope:
         self._expired = False
         with self._lock:
             self._reserve = dict(self._held)
+            if self._goes_on:
+                self._reserve = {name: self._unspent(name, amount) for name, amount in self._held.items()}
             self._held = dict.fromkeys(COUNTED, 0)
 
-    def start(self, now: float, seconds: float | None, *, held_back: float = 0.0) -> None:
-        """Begin to count time: from `now`, on the host's clock, for `seconds` less what is held back of them."""
+    def _unspent(self, dimension: str, held: float) -> float:
+        """Return what is left of a reserve that the finish path may have spent of before it was interrupted."""
+        limit = getattr(self.budget, dimension)
+        return held if limit is None else max(0, min(held, limit - self._used[dimension]))
+
+    def start(
+        self,
+        now: float,
+        seconds: float | None,
+        *,
+        held_back: float = 0.0,
+        spent: Mapping[str, float] | None = None,
+    ) -> None:
+        """Begin to count time: from `now`, on the host's clock, for `seconds` less what is held back of them.
+
+        `spent` is what was used before an interruption, as `spending` told it: it is counted here, and here only.
+        """
         self.began = now
+        if spent is not None:
+            self._goes_on = True
+            self.began -= spent.get("seconds", 0.0)
+            self._used = {name: spent.get(name, 0) for name in COUNTED}
+            self.version += 1
         self._seconds = seconds
-        self.ends_at = None if seconds is None else now + max(0.0, seconds - held_back)
+        self.ends_at = None if seconds is None else self.began + max(0.0, seconds - held_back)
         self.is_timed = any(scope.ends_at is not None for scope in self._chain)
+
+    def spending(self, now: float) -> dict[str, float]:
+        """Return what was used so far, by dimension, seconds included: what `start` goes on from."""
+        return {**self._used, "seconds": now - self.began}
+
+    def reopen(self) -> None:
+        """Let what was refused since `close` be charged again: a run that was paused goes on."""
+        self._closed = None
+
+    def refuse(self, refusal: Callable[[], BaseException]) -> None:
+        """Refuse further charges, and nothing else: the run is to end at its next boundary."""
+        self._refusal = refusal
+
+    def stand_still(self, seconds: float) -> None:
+        """Let time that has passed not count: the run was paused."""
+        self.began += seconds
+        if self.ends_at is not None:
+            latest = math.inf if self.standstill is None else self.standstill.latest
+            self.ends_at = min(self.ends_at + seconds, max(latest, self.ends_at))
 
     def check_time(self, now: float) -> None:
         """Return if there is time left. Raises for the first scope that has none, as `out_of_time` says."""
@@ -259,6 +304,8 @@ class Scope:
         with self._lock:
             self._refuse_if_closed()
             for scope in self._chain:
+                if scope._refusal is not None:
+                    raise scope._refusal()
                 if scope._expired:
                     raise scope.out_of_time(scope.ends_at or 0.0)
             self._check_all(amounts)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
-from typing import Any
+from typing import Any, get_origin
 
 from ..errors import NotSerialisable, StoreError
 from ..types import type_name
@@ -50,7 +50,8 @@ class Codec:
         self._read = json.JSONDecoder(object_hook=Reader(self._classes), parse_constant=_no_constant).decode
         self._raw = json.JSONDecoder(parse_constant=_no_constant).decode
         self._names: set[str] = set()
-        self._secret = frozenset[str]().union(*(redacted_fields(hint) for hint in hints if isinstance(hint, type)))
+        roots = [get_origin(hint) or hint for hint in hints]
+        self._secret = frozenset[str]().union(*(redacted_fields(root) for root in roots if isinstance(root, type)))
 
     def encode(self, value: Any, where: str) -> str:
         """Return a value as JSON text.
@@ -179,9 +180,10 @@ class Codec:
                 raise NotSerialisable(where + writer.place, type_name(error.kind), error.reason) from None
             except RecursionError:
                 raise NotSerialisable(where + writer.place, "object", "it is nested too deeply") from None
-            except ValueError as error:  # a number or a text that JSON has not
+            except Exception as error:  # a number or a text that JSON has not, or what code of a class raised
                 if careful:
-                    raise NotSerialisable(where + writer.place, "object", str(error)) from None
+                    reason = f"{type(error).__name__}: {error}"
+                    raise NotSerialisable(where + writer.place, "object", reason) from error
             else:
                 return text
         raise AssertionError("a careful writer either returns or raises")

@@ -66,6 +66,8 @@ class _Record:
                 self.requests[row.id] = row
         status, spent = write.status or self.run.status, write.spent or self.run.spent
         self.run = replace(self.run, status=status, spent=spent)
+        if write.status and self.run.signal in ("pause", "resume"):  # it has been followed
+            self.run = replace(self.run, signal="", signal_by="")
 
     def end(self, end: EndRow) -> None:
         """End the run, and what in it is under way."""

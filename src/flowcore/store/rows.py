@@ -25,9 +25,9 @@ __all__ = [
 ]
 
 RunStatus = Literal["running", "paused", "waiting", "completed", "failed", "cancelled"]
-Signal = Literal["", "pause", "stop", "interrupt"]
-SIGNALS: tuple[Signal, ...] = ("", "pause", "stop", "interrupt")
-"""From the weakest to the strongest; a stronger one stands."""
+Signal = Literal["", "resume", "pause", "stop", "interrupt"]
+SIGNALS: tuple[Signal, ...] = ("", "resume", "pause", "stop", "interrupt")
+"""From the weakest to the strongest; a stronger one stands. `resume` takes back a `pause`, and only that."""
 ACTIVE = ("running", "paused")
 """The stored statuses of runs that have not ended. A running one with a pending request is told as waiting."""
 
@@ -179,7 +179,8 @@ class RequestRow(NamedTuple):
 class Write:
     """What is written of a run in one transaction, by its owner and as long as the run is active.
 
-    `status` and `spent` change the run where they are not ''. Frames, calls and requests replace what was written
+    `status` and `spent` change the run where they are not ''; with a status, a signal to pause or to resume has been
+    followed and is cleared. Frames, calls and requests replace what was written
     of the same number, key or id.
     """
 

@@ -103,6 +103,8 @@ def check_statuses(statuses: Sequence[RunStatus]) -> frozenset[RunStatus]:
 
 def stronger(standing: Standing, signal: Signal, by: str) -> tuple[Signal, str]:
     """Return the signal that stands when one comes to the one that is there, and by whom. Of equals, the first."""
+    if signal == "resume" and standing.signal == "pause":
+        return signal, by
     if SIGNALS.index(signal) > SIGNALS.index(standing.signal):
         return signal, by
     return standing.signal, standing.signal_by

@@ -31,6 +31,8 @@ class Elsewhere(BaseException):
 class ReplayHost:
     """A host whose visits happened long ago."""
 
+    keeps = False
+
     def __init__(self, trace: Trace, flow: str) -> None:
         self.visits = 0
         self._flow = flow
@@ -128,6 +130,10 @@ class ReplayHost:
         if way.kind in ("next", "join") and not item.signature.plain:
             self.elsewhere(path, f"it continued without a label, and {item.id} has labels only")
 
+    def kept(self, place: Place, item: PlanNode, number: int, values: Values, done: Done) -> Done:
+        """Nothing is written."""
+        return done
+
     def commit(self, left: Left) -> None:
         """Hold the way that is taken today against the recorded one."""
         path, record = left.frame.path_of(left.node, left.number), self.record(left.frame, left.node, left.number)
@@ -152,9 +158,9 @@ class ReplayHost:
                 place.frame.path or "the run", f"it finished with {was or 'nothing'}, and finishes with {item.id}"
             )
 
-    def narrowed(self, scope: Scope, budget: Budget, path: str, reserve: Reserve) -> Scope:
+    def narrowed(self, scope: Scope, budget: Budget, frame: Frame, reserve: Reserve) -> Scope:
         """Return a scope of its own, which runs out only where the recorded one did."""
-        return scope.narrow(_UNLIMITED, path=path)
+        return scope.narrow(_UNLIMITED, path=frame.path)
 
     def timed(self, scope: Scope, seconds: float, path: str) -> Scope:
         """Return a scope of its own, which runs out only where the recorded one did."""

@@ -1,0 +1,106 @@
+"""The residence: where a stored run lives. Opens its record or takes it up, and keeps others from it meanwhile."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from ..clock import Clock, Loop
+from ..errors import RunConflict
+from ..graph import Plan
+from ..scope import Budget, Scope
+from ..state import Shape, Values
+from ..store import Attention, FrameRow, RunRow, RunStore
+from ..trace import Trace
+from ..trigger import Trigger
+from .ledger import KEPT, Ledger
+from .opening import codec_of, new_record
+from .record import Recorder
+from .taking_up import TakenUp
+from .tenure import LEASE, Tenure, new_owner
+
+__all__ = ["Residence"]
+
+
+class Residence:
+    """A run and its store: the record is opened or taken up here, written by one owner, and let go at the end."""
+
+    def __init__(self, plan: Plan, store: RunStore, run_id: str, clock: Clock) -> None:
+        self._plan = plan
+        self._store = store
+        self._run_id = run_id
+        self._clock = clock
+        self._codec = codec_of(plan)
+        self._owner = new_owner()
+        self._taken: TakenUp | None = None
+        self._tenure: Tenure | None = None
+        self._root: FrameRow
+        self.shape: Shape
+        self.start: Values
+        self.spent: dict[str, float] | None = None
+        self.trace: Trace | None = None
+
+    async def open(
+        self, shape: Shape, values: Values, budget: Budget, trigger: Trigger, deadline: datetime | None
+    ) -> None:
+        """Write the record of a new run."""
+        row, write = new_record(
+            self._plan,
+            self._run_id,
+            shape,
+            values,
+            budget,
+            trigger,
+            owner=self._owner,
+            began=self._clock.utcnow(),
+            deadline=deadline,
+        )
+        self._root = write.frames[0]
+        await self._store.create(row, write)
+
+    async def take_up(self, by: str) -> RunRow:
+        """Take a run from its record. Raises `RunConflict` unless `by` is the user of its trigger."""
+        run = await self._store.run(self._run_id)
+        user = run.trigger.user
+        if user and by != user:
+            raise RunConflict(f"run {self._run_id} belongs to {user!r}, not {by!r}: give by={user!r}, proven")
+        now = self._clock.utcnow().timestamp()
+        await self._store.take(self._run_id, self._owner, now, now + LEASE)
+        try:
+            stored = await self._store.load(self._run_id)
+            taken = self._taken = TakenUp(stored, self._plan, self._codec, last=KEPT)
+        except BaseException:
+            await self._store.release(self._run_id, self._owner)
+            raise
+        self.shape, self.start = taken.shape, taken.start
+        self.spent, self.trace = taken.spent, taken.reading.trace
+        return stored.run
+
+    def move_in(self, record: Recorder, scope: Scope, broken: Callable[[Exception], None]) -> None:
+        """Let a recorder write to the record."""
+        ids = (self._codec, self._run_id, self._owner)
+        ledger = Ledger(self._store, *ids, scope, self._clock, record.trace, broken)
+        taken = self._taken
+        if taken is None:
+            ledger.know_root(record.trace.root, self._root)
+        else:
+            ledger.take_up(taken.stored, taken.frames)
+            record.go_on(taken.rounds, taken.seq, taken.requests)
+        record.ledger = ledger
+
+    def watch(self, loop: Loop, heard: Callable[[Attention], None], lost: Callable[[Exception], None]) -> None:
+        """Keep the run, and look for what others ask of it, until `move_out`."""
+        self._tenure = Tenure(self._store, self._run_id, self._owner, self._clock, loop, heard, lost)
+        self._tenure.begin()
+
+    def move_out(self) -> None:
+        """Look after the run no longer: it has ended here."""
+        if self._tenure is not None:
+            self._tenure.end()
+
+    async def answer(self, request_id: str, plain: Any, by: str) -> None:
+        """Write the answer to a request, once. Raises `RunConflict` if it was closed before."""
+        at = self._clock.utcnow().timestamp()
+        await self._store.answer(self._run_id, request_id, json.dumps(plain), by, at)

@@ -1,0 +1,103 @@
+"""The tenure: that this process walks a stored run, kept up while it lasts, and what others ask of the run meanwhile."""
+
+from __future__ import annotations
+
+import os
+import socket
+import uuid
+from collections.abc import Callable
+
+from ..clock import Clock, Loop, Timer
+from ..errors import RunConflict, StoreError
+from ..store import Attention, RunStore
+
+__all__ = ["LEASE", "Tenure", "new_owner"]
+
+LEASE = 30.0
+"""Seconds after which a run whose owner is not heard of may be taken by another one."""
+_LOOK = 0.25
+"""Seconds between two looks at what others asked of a run."""
+
+
+def new_owner() -> str:
+    """Return a name for who walks a run: the machine, the process, and a word that no other has."""
+    return f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+
+
+class Tenure:
+    """Renews a lease in time, and looks for signals and answers. Ends when the run does."""
+
+    def __init__(
+        self,
+        store: RunStore,
+        run_id: str,
+        owner: str,
+        clock: Clock,
+        loop: Loop,
+        heard: Callable[[Attention], None],
+        lost: Callable[[Exception], None],
+    ) -> None:
+        self._store = store
+        self._run_id = run_id
+        self._owner = owner
+        self._clock = clock
+        self._loop = loop
+        self._heard = heard
+        self._lost = lost
+        self._until = clock.utcnow().timestamp() + LEASE
+        self._since = 0.0
+        self._looking = False
+        self._over = False
+        self._timer: Timer | None = None
+
+    def begin(self) -> None:
+        """Look from now on, and whenever something comes in through the same store."""
+        self._store.listen(self._run_id, lambda: self._loop.soon(self._look))
+        self._again()
+
+    def end(self) -> None:
+        """Look no more."""
+        self._over = True
+        self._store.listen(self._run_id, None)
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _again(self) -> None:
+        if not self._over:
+            self._timer = self._clock.later(_LOOK, self._look, self._loop)
+
+    def _look(self) -> None:
+        if self._looking or self._over:
+            return
+        self._looking = True
+        if self._timer is not None:
+            self._timer.cancel()
+        self._loop.spawn(self._work, "flowcore tenure")
+
+    async def _work(self) -> None:
+        try:
+            await self._renew()
+            if not self._over:
+                since, self._since = self._since, self._clock.utcnow().timestamp()
+                news = await self._store.attention(self._run_id, self._owner, since)
+                if news is not None and not self._over:
+                    self._heard(news)
+        except (
+            StoreError
+        ) as error:  # it may be better the next time; when the lease is over it is not ours any more
+            if not self._over and self._clock.utcnow().timestamp() >= self._until:
+                self._lost(error)
+        finally:
+            self._looking = False
+            self._again()
+
+    async def _renew(self) -> None:
+        now = self._clock.utcnow().timestamp()
+        if now < self._until - LEASE * 2 / 3:
+            return
+        if not await self._store.renew(self._run_id, self._owner, now + LEASE):
+            self._over = True
+            self._lost(
+                RunConflict(f"run {self._run_id} is not walked here any more: it has ended, or another took it")
+            )
+        self._until = now + LEASE
