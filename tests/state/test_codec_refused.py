@@ -266,6 +266,23 @@ def test_names_that_no_field_can_have_are_refused() -> None:
             CODEC.encode_fields({"count": 1, name: 1}, "state")  # type: ignore[dict-item]
 
 
+def test_what_code_of_a_class_raises_while_it_is_written_is_told_with_the_place() -> None:
+    class Broken:
+        def __get__(self, made: Any, owner: type) -> Any:
+            raise RuntimeError("no luck")
+
+    @dataclass
+    class Held:
+        value: Any = None
+
+    made = Held(1)
+    vars(made).clear()
+    Held.value = Broken()
+    with pytest.raises(NotSerialisable, match=r"^state\['a'\]: .* RuntimeError: no luck") as caught:
+        Codec(Held).encode({"a": made}, "state")
+    assert isinstance(caught.value.__cause__, RuntimeError)
+
+
 def test_the_error_is_an_error_of_the_store_and_says_the_remedy() -> None:
     error = refused({"a": threading.Lock()})
     assert isinstance(error, StoreError)
