@@ -22,6 +22,8 @@ from .errors import (
 from .flow import Flow
 from .graph import ItemFailure, Node, Unfinished, node, parallel
 from .outcome import Complete, Continue
+from .people import approve, ask
+from .requests import Approval, OpenRequest
 from .result import RunResult, result_of
 from .retry import Retry
 from .run import Run
@@ -40,6 +42,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "App",
+    "Approval",
     "Budget",
     "BudgetExhausted",
     "Complete",
@@ -57,6 +60,7 @@ __all__ = [
     "ModelRunner",
     "Node",
     "NodeTimeout",
+    "OpenRequest",
     "Problem",
     "Reserve",
     "Retry",
@@ -72,6 +76,8 @@ __all__ = [
     "Unfinished",
     "Usage",
     "Visit",
+    "approve",
+    "ask",
     "current_scope",
     "each",
     "node",

@@ -17,6 +17,7 @@ from .graph import (
     parameter_names,
     read_hints,
     signature_of_outcome,
+    state_hint,
 )
 from .outcome import Outcome
 from .scope import Budget
@@ -120,13 +121,7 @@ def each(
 
 
 def _signature(over: Any, collect: Any) -> Signature:
-    state: Any = Any
-    for fn in (over, collect):
-        names = parameter_names(fn)[:1]
-        hints = read_hints(fn, {}, names)
-        if isinstance(hints, dict) and hints:
-            state = next(iter(hints.values()))
-            break
+    state = state_hint(over, collect)
     hints = read_hints(collect, {}, ("return",))
     if isinstance(hints, str):
         return Signature(state, fault=hints)

@@ -8,13 +8,16 @@ from .export import plan_data, plan_graph, plan_signature, signature_of_data
 from .function import Function
 from .node import ErrorRoute, Node, NodeDecorator, Route, check_seconds, node, reference
 from .parallel import Join, Parallel, parallel
+from .person import Approve, Asking, Person, form_schema
 from .plan import Edge, EdgeKind, Plan, PlanNode
 from .problems import PROBLEMS, ProblemKind
-from .signature import Signature, callers_names, parameter_names, read_hints, signature_of_outcome
+from .signature import Signature, callers_names, parameter_names, read_hints, signature_of_outcome, state_hint
 from .subflow import Subflow
 
 __all__ = [
     "PROBLEMS",
+    "Approve",
+    "Asking",
     "Definition",
     "Each",
     "Edge",
@@ -27,6 +30,7 @@ __all__ = [
     "Node",
     "NodeDecorator",
     "Parallel",
+    "Person",
     "Plan",
     "PlanNode",
     "ProblemKind",
@@ -38,6 +42,7 @@ __all__ = [
     "callers_names",
     "check_plan",
     "check_seconds",
+    "form_schema",
     "node",
     "parallel",
     "parameter_names",
@@ -48,4 +53,5 @@ __all__ = [
     "reference",
     "signature_of_data",
     "signature_of_outcome",
+    "state_hint",
 ]

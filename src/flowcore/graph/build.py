@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import Problem
 from ..scope import Reserve
 from .function import Function
-from .inside import settle_inner
+from .inside import default_timeout, limits_of_waiting, settle_inner
 from .node import UNSET, Node
 from .plan import Plan, PlanNode
 from .problems import bad_id, problem
@@ -125,11 +125,12 @@ class _Builder:
         item.default_error = None if caught or item is default else default
         if row.limit is not None:
             item.over_limit = self.resolve(row.limit, item.id, "over-limit route", item)
-        item.timeout = node_timeout if row.timeout is UNSET and not item.is_composite else _seconds(row.timeout)
+        item.timeout = default_timeout(item, node_timeout) if row.timeout is UNSET else _seconds(row.timeout)
         item.retry = row.retry
         item.max_visits = row.max_visits
         if item.is_composite and row.retry is not None:
             self.add(problem("retry_on_composite", item.id))
+        self.problems += limits_of_waiting(item, item.id)
         if item.is_composite:
             self.problems += settle_inner(item, item.id, node_timeout, self.read)
 
@@ -159,8 +160,9 @@ class _Builder:
             self.add(problem("nowhere_to_go", item.id))
         if not signature.plain and None in routed:
             self.add(problem("route_without_continue", item.id, target=routed[None].target.id))
+        needed = set(signature.labels) - dict(signature.stand_ins).keys()
         for label in signature.labels:
-            if label not in routed:
+            if label not in routed and label in needed:
                 item.faulty = True
                 self.add(problem("label_without_route", item.id, label=label, route=_as_route(label)))
         for known in routed:

@@ -14,6 +14,7 @@ from ..types import as_class, is_assignable, is_open, type_name, union_members
 from .each import Each
 from .function import is_async
 from .parallel import Parallel
+from .person import Person, form_schema
 from .plan import Plan, PlanNode
 from .problems import problem
 from .signature import parameter_names, read_hints
@@ -60,6 +61,8 @@ def _nodes(plan: Plan, wanted: Any, prefix: str) -> list[Problem]:
         elif isinstance(item.definition, Parallel) and item.inner is not None:
             found += _nodes(item.inner, wanted, f"{where}/")
             found += _collisions(item.definition, wanted, where)
+        elif isinstance(item.definition, Person):
+            found += _person(item.definition, where)
         elif item.definition.writes is not None and as_class(wanted) is not None:
             found += _unknown_writes(item, item.definition.writes, wanted, where)
     return found
@@ -114,6 +117,20 @@ def _subflow(item: PlanNode, definition: Subflow) -> list[Problem]:
     if not definition.shares_state:
         given, absent = ("enter", "leave") if enter is not None else ("leave", "enter")
         found.append(problem("enter_without_leave", item.id, given=given, absent=absent))
+    return found
+
+
+def _person(definition: Person, where: str) -> list[Problem]:
+    functions = (("show", definition.show), ("take", definition.take))
+    found = [
+        problem("async_function", where, function=name)
+        for name, fn in functions
+        if fn is not None and is_async(fn)
+    ]
+    try:
+        form_schema(definition.form)
+    except Exception as error:  # whatever pydantic, or what a user adds to it, makes of a form
+        found.append(problem("bad_form", where, form=type_name(definition.form), fault=str(error).split("\n")[0]))
     return found
 
 

@@ -9,13 +9,14 @@ from ..errors import Problem
 from .each import Each
 from .node import UNSET, Node
 from .parallel import Parallel
+from .person import Person
 from .plan import Plan, PlanNode
 from .problems import bad_id, problem
 from .reach import can_end_unpaid
 from .signature import Signature
 from .subflow import Subflow
 
-__all__ = ["settle_inner"]
+__all__ = ["default_timeout", "limits_of_waiting", "settle_inner"]
 
 
 Read = Callable[[Node[Any, Any, Any, Any], str], Signature]
@@ -38,6 +39,19 @@ def settle_inner(item: PlanNode, where: str, node_timeout: float | None, read: R
         item.passable = all(can) if definition.join == "all" else any(can)
         return problems
     return []
+
+
+def default_timeout(item: PlanNode, node_timeout: float | None) -> float | None:
+    """Return the timeout of a node that is given none of its own: a flow's is for what works by itself."""
+    return None if item.is_composite or isinstance(item.definition, Person) else node_timeout
+
+
+def limits_of_waiting(item: PlanNode, where: str) -> list[Problem]:
+    """Return what is wrong with the limits of a node that waits for a person."""
+    if not isinstance(item.definition, Person):
+        return []
+    found = [problem("timeout_on_person", where)] if item.timeout is not None else []
+    return [*found, problem("retry_on_person", where)] if item.retry is not None else found
 
 
 def _completes(item: PlanNode) -> bool:
@@ -81,7 +95,7 @@ def _build(where: str, definition: Parallel, node_timeout: float | None, read: R
 def _settle_branch(item: PlanNode, row: Node[Any, Any, Any, Any], node_timeout: float | None) -> None:
     item.starts_round = bool(row.definition.starts_round)
     if row.timeout is UNSET:
-        item.timeout = None if item.is_composite else node_timeout
+        item.timeout = default_timeout(item, node_timeout)
     else:
         item.timeout = None if row.timeout is None else float(row.timeout)
     item.retry = row.retry
@@ -94,6 +108,7 @@ def _branch_problems(item: PlanNode, row: Node[Any, Any, Any, Any], where: str) 
         found.append(problem("branch_with_routes", where))
     if item.is_composite and row.retry is not None:
         found.append(problem("retry_on_composite", where))
+    found += limits_of_waiting(item, where)
     if not item.signature.fault and (item.signature.labels or item.signature.results):
         found.append(problem("branch_outcome", where))
     return found

@@ -164,7 +164,7 @@ class Node(Generic[StateT, DepsT, LabelT, ResultT]):
 
     def __call__(self, step: Step[StateT, DepsT], /) -> Any:
         """Call the node's function, as a test of the function alone does."""
-        if not isinstance(self.definition, Function):
+        if self.definition.fn is None:
             raise TypeError(f"{self.id} is a sub-flow: run the flow itself")
         return self.definition.fn(step)
 

@@ -287,6 +287,27 @@ _KINDS = (
         'Flow("inside", inner.as_node("inner").to(finish), finish)',
     ),
     ProblemKind(
+        "timeout_on_person",
+        "a timeout on a node that waits for a person",
+        "Say with expires= for how long an answer counts",
+        'Flow("hurry", consent.using(timeout=9).to(approved=finish, denied=other), finish, other)',
+        'Flow("patient", consent.to(approved=finish, denied=other), finish, other)',
+    ),
+    ProblemKind(
+        "retry_on_person",
+        "a retry on a node that waits for a person",
+        "Leave it out, and let a route lead back to the node where a person is to be asked again",
+        'Flow("again", consent.using(retry=Retry()).to(approved=finish, denied=other), finish, other)',
+        'Flow("once", consent.to(approved=finish, denied=other), finish, other)',
+    ),
+    ProblemKind(
+        "bad_form",
+        "the form {form} has no JSON Schema: {fault}",
+        "Give its fields types that JSON can tell, such as str, int, date, lists and models of them",
+        'Flow("odd", odd_consent.to(approved=finish, denied=other), finish, other)',
+        'Flow("plain", consent.to(approved=finish, denied=other), finish, other)',
+    ),
+    ProblemKind(
         "unknown_write",
         "it declares that it writes {field!r}, which is no field of {state}",
         "Name fields of the state in writes=",

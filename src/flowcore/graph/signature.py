@@ -26,6 +26,7 @@ __all__ = [
     "read_hints",
     "read_signature",
     "signature_of_outcome",
+    "state_hint",
 ]
 
 
@@ -42,6 +43,8 @@ class Signature:
     missing: bool = False
     awaited: bool = False
     """Whether a plain function is annotated to return an awaitable of its outcome."""
+    stand_ins: tuple[tuple[str, str], ...] = ()
+    """Labels that need no route of their own, each with the label whose route is taken then."""
 
     @property
     def completes(self) -> bool:
@@ -102,6 +105,16 @@ def parameter_names(fn: Callable[..., Any]) -> tuple[str, ...]:
         return tuple(inspect.signature(fn).parameters)
     except ValueError:  # written in C, without a signature
         return ()
+
+
+def state_hint(*fns: Callable[..., Any] | None) -> Any:
+    """Return what the first function that says so takes as its state; `Any` where none does."""
+    for fn in fns:
+        names = () if fn is None else parameter_names(fn)[:1]
+        hints = read_hints(fn, {}, names) if fn is not None else {}
+        if isinstance(hints, dict) and hints:
+            return next(iter(hints.values()))
+    return Any
 
 
 def innermost(fn: Any) -> Any:

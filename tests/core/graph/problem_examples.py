@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from flowcore import Complete, Continue, Flow, Log, Retry, Step, each, node, parallel
+from flowcore import Complete, Continue, Flow, Log, Retry, Step, approve, each, node, parallel
 
 
 class State(BaseModel):
@@ -123,6 +125,20 @@ def gather(draft: State, results: list[str]) -> Continue:
     return Continue()
 
 
+def shown(state: State) -> str:
+    return state.text
+
+
+@dataclass
+class Odd:
+    place: object
+    how: Callable[[], int]
+
+
+consent = approve("consent", show=shown)
+odd_consent = approve("odd consent", show=shown, form=Odd)
+
+
 NAMES: dict[str, Any] = {
     "Complete": Complete,
     "Continue": Continue,
@@ -156,4 +172,6 @@ NAMES: dict[str, Any] = {
     "many": many,
     "gather": gather,
     "each": each,
+    "consent": consent,
+    "odd_consent": odd_consent,
 }
