@@ -126,6 +126,7 @@ def test_a_mark_in_an_annotation_that_cannot_be_read_counts() -> None:
     @dataclass
     class Unread:
         token: Annotated[Missing, Secret]  # type: ignore[name-defined]  # noqa: F821
+        santa: SecretSanta  # type: ignore[name-defined]  # noqa: F821
         name: str
 
     assert redacted_fields(Unread) == {"token"}

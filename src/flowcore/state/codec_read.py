@@ -8,7 +8,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any, Final
 
-from pydantic import BaseModel, SecretBytes, SecretStr
+from pydantic import BaseModel
 
 from .codec_atoms import ATOM_READERS
 from .codec_classes import Classes, field_names, is_named_tuple, why_refused
@@ -18,13 +18,6 @@ from .log import Log
 __all__ = ["Reader", "Unreadable"]
 
 _HIDDEN = "[secret not kept]"
-_SECRETS: Final[dict[str, Any]] = {
-    "": None,
-    "str": _HIDDEN,
-    "bytes": _HIDDEN.encode(),
-    "SecretStr": SecretStr(_HIDDEN),
-    "SecretBytes": SecretBytes(_HIDDEN.encode()),
-}
 
 
 class Unreadable(Exception):
@@ -160,6 +153,15 @@ def _deque(told: Any) -> Any:
     return deque(_listed(items), *longest)
 
 
+def _secret(told: Any) -> Any:
+    """Return what stands in the place of a secret that was not kept."""
+    if told in ("SecretStr", "SecretBytes"):
+        import pydantic  # noqa: PLC0415 - its types for secrets are slow to load, and rare
+
+        return pydantic.SecretStr(_HIDDEN) if told == "SecretStr" else pydantic.SecretBytes(_HIDDEN.encode())
+    return {"": None, "str": _HIDDEN, "bytes": _HIDDEN.encode()}[told]
+
+
 _READERS: Final[dict[str, Callable[[Reader, Any], Any]]] = {
     "$tuple": lambda reader, told: tuple(_listed(told)),
     "$set": lambda reader, told: set(_listed(told)),
@@ -176,5 +178,5 @@ _READERS: Final[dict[str, Callable[[Reader, Any], Any]]] = {
     "$data": Reader._dataclass,
     "$named": Reader._named,
     "$class": Reader._a_class,
-    "$secret": lambda reader, told: _SECRETS[told],
+    "$secret": lambda reader, told: _secret(told),
 }

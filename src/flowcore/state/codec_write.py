@@ -10,8 +10,7 @@ from functools import cached_property
 from types import MemberDescriptorType
 from typing import Any, Final
 
-from pydantic import BaseModel, SecretBytes, SecretStr
-from pydantic import Secret as PydanticSecret
+from pydantic import BaseModel
 
 from ..types import type_name
 from .codec_atoms import ATOM_WRITERS, PLAIN, plain_atom
@@ -31,6 +30,8 @@ FACTORIES: Final[dict[str, type]] = {
     kind.__name__: kind for kind in (list, dict, set, int, float, str, bool, tuple, bytes, frozenset)
 }
 """What a `defaultdict` may make its values with."""
+_SECRETS = ("SecretStr", "SecretBytes")
+"""Types of pydantic, told by their names: to load them takes longer than all the rest."""
 _LONGEST_KEY = 60
 _DEEPEST = 100
 """How many values may stand one inside the other: the stack has an end, here and where they are read."""
@@ -116,7 +117,7 @@ class Writer:
             return self._dataclass(value, kind)
         if is_named_tuple(kind):
             return self._named(value, kind)
-        if issubclass(kind, PydanticSecret | SecretStr | SecretBytes):
+        if any(base.__name__ == "_SecretBase" and base.__module__ == "pydantic.types" for base in kind.__mro__):
             return self._redacted(value)
         if isinstance(value, type):
             return self._class(value, kind)
@@ -223,7 +224,8 @@ class Writer:
 
     def _redacted(self, value: Any) -> Any:
         kind = type(value)
-        return {"$secret": kind.__name__ if kind in (str, bytes, SecretStr, SecretBytes) else ""}
+        known = kind in (str, bytes) or (kind.__name__ in _SECRETS and kind.__module__ == "pydantic.types")
+        return {"$secret": kind.__name__ if known else ""}
 
 
 _WRITERS: Final[dict[type, Callable[[Writer, Any], Any]]] = {

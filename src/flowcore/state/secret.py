@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import re
 import sys
 import typing
 from functools import lru_cache
@@ -69,7 +70,7 @@ def _is_mark(extra: Any) -> bool:
 def _is_secret(hint: Any) -> bool:
     """Return whether the mark stands anywhere in an annotation, or is named in one that cannot be read."""
     if isinstance(hint, str | typing.ForwardRef):
-        return "Secret" in (hint if isinstance(hint, str) else hint.__forward_arg__)
+        return re.search(r"\bSecret\b", hint if isinstance(hint, str) else hint.__forward_arg__) is not None
     if any(_is_mark(extra) for extra in getattr(hint, "__metadata__", ())):
         return True
     if type(hint).__name__ == "TypeAliasType":
