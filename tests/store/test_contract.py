@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from flowcore.store import MemoryRunStore, RunStore, SQLiteRunStore
+from flowcore.store import MemoryRunStore, RunStore, SQLiteRunStore, writer
 from flowcore.testing import StoreContract
 
 _READS = ("attention", "load", "requests", "run", "runs")
@@ -48,6 +52,43 @@ class TestMemory(StoreContract):
 class TestSQLite(StoreContract):
     def make_store(self, tmp_path: Path) -> RunStore:
         return SQLiteRunStore(tmp_path / "runs.db")
+
+
+class TestInThread(StoreContract):
+    """As on a slow disk: a thread writes everything."""
+
+    @pytest.fixture(autouse=True)
+    def slow(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(writer, "_SLOW", -1.0)
+
+    def make_store(self, tmp_path: Path) -> RunStore:
+        return SQLiteRunStore(tmp_path / "runs.db", synchronous="NORMAL")
+
+
+class TestContended(StoreContract):
+    """As beside a process that has the lock half of the time."""
+
+    @pytest.fixture(autouse=True)
+    def other(self, tmp_path: Path) -> Iterator[None]:
+        ended = threading.Event()
+
+        def lock_again_and_again() -> None:
+            with closing(sqlite3.connect(tmp_path / "runs.db", isolation_level=None)) as connection:
+                while not ended.wait(0.002):
+                    with suppress(sqlite3.OperationalError):
+                        connection.execute("BEGIN IMMEDIATE")
+                        ended.wait(0.002)
+                        connection.execute("ROLLBACK")
+
+        SQLiteRunStore(tmp_path / "runs.db")
+        thread = threading.Thread(target=lock_again_and_again)
+        thread.start()
+        yield
+        ended.set()
+        thread.join()
+
+    def make_store(self, tmp_path: Path) -> RunStore:
+        return SQLiteRunStore(tmp_path / "runs.db", synchronous="NORMAL")
 
 
 class TestReopened(StoreContract):
