@@ -77,7 +77,7 @@ def approve(
     where = f"approve({id!r}"
     if form is not None and not is_state_type(form):
         raise TypeError(f"{where}, form={form!r}): give a pydantic model or a dataclass, or leave it out")
-    _check(where, show, take, expires)
+    _check(where, expires, show=show, **({} if take is None else {"take": take}))
     signature = Signature(
         state_hint(show, take),
         labels=("approved", "denied", "expired"),
@@ -120,14 +120,14 @@ def ask(
     where = f"ask({id!r}"
     if form is not str and not is_state_type(form):
         raise TypeError(f"{where}, form={form!r}): give a pydantic model, a dataclass or str")
-    _check(where, show, take, expires)
+    _check(where, expires, show=show, take=take)
     signature = Signature(state_hint(show, take), labels=("answered", "expired"))
     return Node(Asking(show, form, take, float(expires), starts_round, description, signature), id)
 
 
-def _check(where: str, show: Any, take: Any, expires: Any) -> None:
-    for name, fn in (("show", show), ("take", take)):
-        if not callable(fn) and not (fn is None and name == "take"):
+def _check(where: str, expires: Any, **functions: Any) -> None:
+    for name, fn in functions.items():
+        if not callable(fn):
             raise TypeError(f"{where}, {name}={fn!r}): give a function")
     if expires is None or expires == math.inf:
         raise ValueError(f"{where}, expires={expires!r}): give a number of seconds; nobody waits without end")
