@@ -115,11 +115,11 @@ class Frame:
         """Return the walk beside others at a position, if it was begun."""
         return self.children[position] if position < len(self.children) else None
 
-    def stand(self, node: str, entered: bool, standing: Standing) -> None:
+    def stand(self, standing: Standing, *, is_entered: bool) -> None:
         """Note where the walk was interrupted: a visit that was entered will be entered again."""
         self.standing = standing
-        if entered:
-            self.visits[node] -= 1
+        if is_entered:
+            self.visits[standing.node] -= 1
 
     def taken_up(self) -> Standing | None:
         """Return where the walk goes on, once; None if it was not interrupted."""

@@ -353,7 +353,8 @@ class Run(Generic[ResultT]):
         host.inside.interrupt()
         record.note(RunPaused, "", by=self._by)
         if record.ledger is not None:
-            await written(record.ledger.flush("paused"))
+            with anyio.CancelScope(shield=True):
+                await written(record.ledger.flush("paused"))
         self._released = anyio.Event()
         self._parked.set()
         if self._asked is None:
@@ -381,7 +382,10 @@ class Run(Generic[ResultT]):
 
     async def _write_ending(self) -> None:
         """Write the ending where it is kept, and then tell it."""
-        await self._settlement.write()
+        if self._residence is not None:
+            with anyio.CancelScope(shield=True):
+                await self._settlement.write()
+                await self._residence.move_out()
         self._tell_all()
 
     def _tell_ending(self) -> None:
@@ -473,8 +477,6 @@ class Run(Generic[ResultT]):
 
     def _tell_all(self) -> None:
         self._settlement.tell()
-        if self._residence is not None:
-            self._residence.move_out()
         for listener in tuple(self._record.listeners):
             owner = getattr(listener, "__self__", None)
             if isinstance(owner, EventQueue):

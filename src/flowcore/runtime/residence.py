@@ -95,10 +95,10 @@ class Residence:
         self._tenure = Tenure(self._store, self._run_id, self._owner, self._clock, loop, heard, lost)
         self._tenure.begin()
 
-    def move_out(self) -> None:
+    async def move_out(self) -> None:
         """Look after the run no longer: it has ended here."""
         if self._tenure is not None:
-            self._tenure.end()
+            await self._tenure.end()
 
     async def answer(self, request_id: str, plain: Any, by: str) -> None:
         """Write the answer to a request, once. Raises `RunConflict` if it was closed before."""

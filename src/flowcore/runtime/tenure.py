@@ -1,4 +1,4 @@
-"""The tenure: that this process walks a stored run, kept up while it lasts, and what others ask of the run meanwhile."""
+"""The tenure: that this process walks a stored run, kept up, and what others ask of the run meanwhile."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import socket
 import uuid
 from collections.abc import Callable
 
-from ..clock import Clock, Loop, Timer
+import anyio
+
+from ..clock import Clock, Loop
 from ..errors import RunConflict, StoreError
 from ..store import Attention, RunStore
 
@@ -46,50 +48,47 @@ class Tenure:
         self._lost = lost
         self._until = clock.utcnow().timestamp() + LEASE
         self._since = 0.0
-        self._looking = False
         self._over = False
-        self._timer: Timer | None = None
+        self._wake = anyio.Event()
+        self._ended = anyio.Event()
 
     def begin(self) -> None:
-        """Look from now on, and whenever something comes in through the same store."""
-        self._store.listen(self._run_id, lambda: self._loop.soon(self._look))
-        self._again()
+        """Look from now on, from time to time and whenever something comes in through the same store."""
+        self._loop.spawn(self._work, "flowcore tenure")
+        self._store.listen(self._run_id, lambda: self._loop.soon(lambda: self._wake.set()))
 
-    def end(self) -> None:
-        """Look no more."""
+    async def end(self) -> None:
+        """Look no more; return when nothing of it is at work."""
         self._over = True
         self._store.listen(self._run_id, None)
-        if self._timer is not None:
-            self._timer.cancel()
-
-    def _again(self) -> None:
-        if not self._over:
-            self._timer = self._clock.later(_LOOK, self._look, self._loop)
-
-    def _look(self) -> None:
-        if self._looking or self._over:
-            return
-        self._looking = True
-        if self._timer is not None:
-            self._timer.cancel()
-        self._loop.spawn(self._work, "flowcore tenure")
+        self._wake.set()
+        await self._ended.wait()
 
     async def _work(self) -> None:
         try:
+            while not self._over:
+                await self._look()
+                if not self._wake.is_set():
+                    timer = self._clock.later(_LOOK, self._wake.set, self._loop)
+                    await self._wake.wait()
+                    timer.cancel()
+                self._wake = anyio.Event()
+        finally:
+            self._ended.set()
+
+    async def _look(self) -> None:
+        try:
             await self._renew()
-            if not self._over:
-                since, self._since = self._since, self._clock.utcnow().timestamp()
-                news = await self._store.attention(self._run_id, self._owner, since)
-                if news is not None and not self._over:
-                    self._heard(news)
+            since, self._since = self._since, self._clock.utcnow().timestamp()
+            news = None if self._over else await self._store.attention(self._run_id, self._owner, since)
+            if news is not None and not self._over:
+                self._heard(news)
         except (
             StoreError
         ) as error:  # it may be better the next time; when the lease is over it is not ours any more
             if not self._over and self._clock.utcnow().timestamp() >= self._until:
+                self._over = True
                 self._lost(error)
-        finally:
-            self._looking = False
-            self._again()
 
     async def _renew(self) -> None:
         now = self._clock.utcnow().timestamp()
@@ -97,7 +96,6 @@ class Tenure:
             return
         if not await self._store.renew(self._run_id, self._owner, now + LEASE):
             self._over = True
-            self._lost(
-                RunConflict(f"run {self._run_id} is not walked here any more: it has ended, or another took it")
-            )
+            said = f"run {self._run_id} is not walked here any more: it has ended, or another owner has taken it"
+            self._lost(RunConflict(said))
         self._until = now + LEASE

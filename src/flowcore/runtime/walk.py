@@ -29,13 +29,20 @@ _FAILED = Way("failed")
 class Walk:
     """One walk through one flow. A sub-flow is a walk inside a walk."""
 
-    __slots__ = ("host", "place", "plan", "values")
+    __slots__ = ("arrival", "host", "item", "number", "paid", "place", "plan", "values")
+    item: PlanNode
+    """The node that is visited, or the next one."""
+    number: int
+    """Of the visit of that node; 0 while it has not been entered."""
+    paid: bool
+    """Whether the round of the visit has been charged."""
 
     def __init__(self, plan: Plan, place: Place, host: Host) -> None:
         self.plan = plan
         self.place = place
         self.host = host
         self.values: Values = {}
+        self.arrival = _ORDINARY
 
     async def to_the_end(self, values: Values) -> Ended:
         """Walk within the limits that this walk's own scope sets; when one runs out, along the finish path."""
@@ -70,63 +77,81 @@ class Walk:
 
     async def run(self, item: PlanNode, values: Values, arrival: Arrival = _ORDINARY) -> Ended:
         """Walk from a node to a `Complete`, or to a failure that no route takes; or on from an interruption."""
-        host, place, frame = self.host, self.place, self.place.frame
+        frame = self.place.frame
         if frame.ended is not None:
-            return known_end(frame.ended, place.scope)
-        paid = False
+            return known_end(frame.ended, self.place.scope)
+        self.item, self.values, self.arrival, self.paid, self.number = item, values, arrival, False, 0
         if (standing := frame.taken_up()) is not None:
-            item, values, paid = self.plan.nodes[standing.node], dict(standing.values), standing.paid
-            arrival = Arrival(standing.failure, standing.exhausted)
-        self.values = values
-        frame.start = frame.start or values
-        entered = 0
-        first = True
+            self.item, self.values, self.paid = (
+                self.plan.nodes[standing.node],
+                dict(standing.values),
+                standing.paid,
+            )
+            self.arrival = Arrival(standing.failure, standing.exhausted)
+        frame.start = frame.start or self.values
         try:
-            while True:
-                entered = number = frame.enter(item.id)
-                try:
-                    if host.control(place.scope) and not first:
-                        await host.breathe()
-                    first = False
-                    over = None if paid else self._enter(item, number)
-                except (BudgetExhausted, NodeTimeout) as error:
-                    failure = host.exhausted(frame.path_of(item.id, number), error)
-                    return Ended(None, values, error, failure, routable=False)
-                if over is not None:
-                    way = Way("over_limit", "", over.id, edge=sum(1 for _ in item.edges()) - 1)
-                    left = Left(frame, item.id, number, host.passed_by(), _NOT_VISITED, way)
-                    item, arrival, entered = over, _ORDINARY, 0
-                    if (waiting := host.commit(left)) is not None:
-                        await waiting
-                    continue
+            return await self._visit_all()
+        except BaseException:
+            if frame.ended is None:
+                standing = Standing(self.item.id, self.values, *self.arrival, self.paid)
+                frame.stand(standing, is_entered=self.number > 0)
+            raise
+
+    async def _visit_all(self) -> Ended:
+        host, place, frame = self.host, self.place, self.place.frame
+        first = True
+        while True:
+            item, values = self.item, self.values
+            self.number = number = frame.enter(item.id)
+            try:
+                if host.control(place.scope) and not first:
+                    await host.breathe()
+                first = False
+                over = None if self.paid else self._enter(item, number)
+            except (BudgetExhausted, NodeTimeout) as error:
+                failure = host.exhausted(frame.path_of(item.id, number), error)
+                return Ended(None, values, error, failure, routable=False)
+            if over is not None:
+                waiting = self._pass_by(item, number, over)
+            else:
                 opened = host.begin(place, item, number)
-                paid = True
+                self.paid = True
                 if item.inner is not None:
                     done = await composite(self, item, number, values)
                     frame.inside = None
                 else:
-                    done = await host.visit(place, item, number, values, arrival)
-                if host.keeps:
-                    done = host.kept(place, item, number, values, done)
-                if done.patch:
-                    self.values = values = {**values, **done.patch}
-                left, following = self._route(item, number, opened, done)
-                paid = False
-                if following is None:
-                    value = done.outcome.value if type(done.outcome) is Complete else None
-                    frame.ended = ended = Ended(value, values, done.error, done.failure, done.routable)
-                    if (waiting := host.commit(left)) is not None:
-                        await waiting
-                    return ended
-                # From here on the walk stands before the next visit, whatever comes while this one is written.
-                item, arrival = following, _ORDINARY if done.failure is None else Arrival(done.failure)
-                entered = 0
-                if (waiting := host.commit(left)) is not None:
-                    await waiting
-        except BaseException:
-            if frame.ended is None:
-                frame.stand(item.id, entered > 0, Standing(item.id, values, *arrival, paid))
-            raise
+                    done = await host.visit(place, item, number, values, self.arrival)
+                waiting = self._leave(item, number, opened, done)
+            # From here on the walk stands before the next visit, whatever comes while this one is written.
+            if waiting is not None:
+                await waiting
+            if frame.ended is not None:
+                ended: Ended = frame.ended
+                return ended
+
+    def _pass_by(self, item: PlanNode, number: int, over: PlanNode) -> Awaitable[None] | None:
+        """Go where the over-limit route of a node leads. Return what to wait for."""
+        way = Way("over_limit", "", over.id, edge=sum(1 for _ in item.edges()) - 1)
+        left = Left(self.place.frame, item.id, number, self.host.passed_by(), _NOT_VISITED, way)
+        self.item, self.arrival, self.number = over, _ORDINARY, 0
+        return self.host.commit(left)
+
+    def _leave(self, item: PlanNode, number: int, opened: Opened, done: Done) -> Awaitable[None] | None:
+        """Commit what a visit did, and go where its route leads. Return what to wait for."""
+        host = self.host
+        if host.keeps:
+            done = host.kept(self.place, item, number, self.values, done)
+        if done.patch:
+            self.values = {**self.values, **done.patch}
+        left, following = self._route(item, number, opened, done)
+        self.paid, self.number = False, 0
+        if following is None:
+            value = done.outcome.value if type(done.outcome) is Complete else None
+            self.place.frame.ended = Ended(value, self.values, done.error, done.failure, done.routable)
+        else:
+            self.item = following
+            self.arrival = _ORDINARY if done.failure is None else Arrival(done.failure)
+        return host.commit(left)
 
     async def _in_time(self, walk: Callable[[], Awaitable[Ended]]) -> Ended:
         if self.place.scope.ends_at is None:
