@@ -16,6 +16,7 @@ from ..errors import NotSerialisable, StoreError
 from ..types import type_name
 from .codec_atoms import PLAIN
 from .codec_classes import Classes, Unstorable
+from .codec_lenient import LenientReader
 from .codec_read import Reader, Unreadable
 from .codec_write import Writer, dumps
 from .log import Log
@@ -45,9 +46,10 @@ class Codec:
 
     __slots__ = ("_classes", "_names", "_raw", "_read", "_secret")
 
-    def __init__(self, *hints: Any) -> None:
+    def __init__(self, *hints: Any, lenient: bool = False) -> None:
         self._classes = Classes(hints)
-        self._read = json.JSONDecoder(object_hook=Reader(self._classes), parse_constant=_no_constant).decode
+        reader = (LenientReader if lenient else Reader)(self._classes)
+        self._read = json.JSONDecoder(object_hook=reader, parse_constant=_no_constant).decode
         self._raw = json.JSONDecoder(parse_constant=_no_constant).decode
         self._names: set[str] = set()
         roots = [get_origin(hint) or hint for hint in hints]
