@@ -211,6 +211,7 @@ class Flow(Generic[StateT, DepsT, ResultT]):
         deadline: datetime | None = None,
         store: RunStore | None = None,
         trigger: Trigger | None = None,
+        title: str = "",
         clock: Clock | None = None,
         grace: float = GRACE,
         check: bool = True,
@@ -228,6 +229,7 @@ class Flow(Generic[StateT, DepsT, ResultT]):
             deadline: The time of day, with its zone, at which the run's time is over.
             store: Where the run is written down, so that it can be resumed if this process does not end it.
             trigger: What started the run, and for whom; kept in the store.
+            title: What the run is about, such as the question; kept in the store.
             clock: What tells the time; tests pass one that they move.
             grace: Seconds that a cancelled or timed-out node may take to end, before it is given up.
             check: Raise unless the run completed. With False the `RunResult` is returned instead.
@@ -240,7 +242,7 @@ class Flow(Generic[StateT, DepsT, ResultT]):
             StoreError: The run cannot be written down; `RunConflict`: there is a run of this id.
         """
         settings = RunSettings(
-            deps, budget, run_id, observers, deadline, clock, grace, store=store, trigger=trigger
+            deps, budget, run_id, observers, deadline, clock, grace, store=store, trigger=trigger, title=title
         )
         run: Run[ResultT] = Run(self._plan, state, settings)
         if store is not None:

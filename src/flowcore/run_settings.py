@@ -27,6 +27,7 @@ class RunOptions(TypedDict, total=False):
     deadline: datetime | None
     store: RunStore | None
     trigger: Trigger | None
+    title: str
     clock: Clock | None
     grace: float
 
@@ -56,6 +57,7 @@ class RunSettings:
     store: RunStore | None = None
     trigger: Trigger | None = None
     by: str = ""
+    title: str = ""
     time: Clock = field(init=False)
     limits: Budget = field(init=False)
 
@@ -64,6 +66,7 @@ class RunSettings:
         _check_kind("run_id", self.run_id, str)
         _check_kind("deadline", self.deadline, datetime)
         _check_kind("trigger", self.trigger, Trigger)
+        _check_kind("title", self.title, str)
         if self.run_id is not None and not _is_plain(self.run_id):
             raise ValueError(f"run_id={self.run_id!r}: give a text that can be printed, of 1 to 200 characters")
         if self.store is not None and not callable(getattr(self.store, "commit", None)):

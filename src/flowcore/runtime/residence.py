@@ -43,7 +43,13 @@ class Residence:
         self.trace: Trace | None = None
 
     async def open(
-        self, shape: Shape, values: Values, budget: Budget, trigger: Trigger, deadline: datetime | None
+        self,
+        shape: Shape,
+        values: Values,
+        budget: Budget,
+        trigger: Trigger,
+        deadline: datetime | None,
+        title: str = "",
     ) -> None:
         """Write the record of a new run."""
         row, write = new_record(
@@ -56,6 +62,7 @@ class Residence:
             owner=self._owner,
             began=self._clock.utcnow(),
             deadline=deadline,
+            title=title,
         )
         self._root = write.frames[0]
         await self._store.create(row, write)
