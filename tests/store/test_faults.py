@@ -9,6 +9,7 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -97,8 +98,9 @@ class TestOpening:
             SQLiteRunStore(path)
 
     def test_options_that_there_are_not(self, tmp_path: Path) -> None:
+        off: Any = "OFF"
         with pytest.raises(ValueError, match="'OFF'"):
-            SQLiteRunStore(tmp_path / "runs.db", synchronous="OFF")  # type: ignore[arg-type]
+            SQLiteRunStore(tmp_path / "runs.db", synchronous=off)
         with pytest.raises(ValueError, match="busy_timeout"):
             SQLiteRunStore(tmp_path / "runs.db", busy_timeout=-1)
         assert list(tmp_path.iterdir()) == []

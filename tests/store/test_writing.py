@@ -33,6 +33,12 @@ def _size(path: str | Path) -> int:
     return Path(path).stat().st_size if Path(path).exists() else 0
 
 
+@pytest.fixture(autouse=True)
+def disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However busy the machine is, its disk counts as fast, unless a test says otherwise."""
+    monkeypatch.setattr(writer, "_SLOW", float("inf"))
+
+
 async def _begun(path: Path, *ids: str, **options: Any) -> SQLiteRunStore:
     store = SQLiteRunStore(path / "runs.db", **options)
     for run_id in ids:

@@ -51,7 +51,7 @@ _MEANINGS = {
 }
 
 
-def _code(error: BaseException) -> int:
+def _code(error: BaseException | None) -> int:
     return int(getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
 
 
@@ -184,7 +184,7 @@ class Line:
             self.mend(error)
             raise self._file.error(error) from error
 
-    def mend(self, error: BaseException) -> None:
+    def mend(self, error: BaseException | None) -> None:
         """Close the connection after an error that it may not survive. Hold the lock."""
         if _code(error) in _BROKEN:
             self.close()

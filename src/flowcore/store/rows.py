@@ -80,7 +80,7 @@ class FrameRow(NamedTuple):
     """A walk: where it stands under its parent, and what it began with. Written again when it changes.
 
     `frame` numbers it within the run, 0 is the run's own walk; `parent` and `owner` are such numbers, -1 for none.
-    `place` is the index of an item, else -1; `items` are the states of an each as they were evaluated, a JSON
+    `place` says which of the branches (`label` is its name) or items beside one another it is, else -1; `items` are the states of an each as they were evaluated, a JSON
     list; `finish` is `node#number dimension` once the walk goes along its finish path; `spent` is JSON, what the
     scope of its own has used, where it has one.
     """

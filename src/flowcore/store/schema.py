@@ -24,6 +24,8 @@ _FIRST = (
         parent TEXT NOT NULL, budget TEXT NOT NULL, spent TEXT NOT NULL, forked TEXT NOT NULL,
         title TEXT NOT NULL)""",
     "CREATE INDEX runs_began ON runs (began)",
+    "CREATE INDEX runs_active ON runs (began) WHERE status IN ('running', 'paused')",
+    "CREATE INDEX runs_declared ON runs (declared)",
     "CREATE INDEX runs_user ON runs (user, began) WHERE user <> ''",
     "CREATE INDEX runs_conversation ON runs (conversation, began) WHERE conversation <> ''",
     "CREATE INDEX runs_parent ON runs (parent) WHERE parent <> ''",

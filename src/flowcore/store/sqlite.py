@@ -15,7 +15,7 @@ from . import rules
 from .changes import Changes
 from .file import Line, StoreFile
 from .listeners import Listeners
-from .rows import Attention, EndRow, RequestRow, RunRow, RunStatus, Signal, Stored, Write
+from .rows import ACTIVE, Attention, EndRow, RequestRow, RunRow, RunStatus, Signal, Stored, Write
 from .tables import run_rows, select_record, select_requests
 from .turns import in_thread
 from .writer import FEW, LONG, Job, Writer
@@ -177,6 +177,8 @@ class SQLiteRunStore:
         if statuses:
             clauses.append(f"told IN ({', '.join('?' * len(statuses))})")
             values += statuses
+            if statuses <= {*ACTIVE, "waiting"}:  # of few runs among many, so it is worth an index
+                clauses.append("runs.status IN ('running', 'paused')")
         where = f"WHERE {' AND '.join(clauses)} " if clauses else ""
         rest = where + "ORDER BY runs.began DESC, runs.key DESC LIMIT ?"
         return await self._read_long(lambda connection: run_rows(connection, rest, (*values, max(0, limit))))
@@ -196,7 +198,8 @@ class SQLiteRunStore:
             try:
                 return select_record(connection, self._changes.found(connection, run_id).key)
             finally:
-                connection.execute("ROLLBACK")
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
 
         return await self._read_long(select)
 

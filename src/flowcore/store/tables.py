@@ -208,5 +208,9 @@ def remove_runs(connection: Connection, keys: Iterable[int]) -> None:
             connection.execute(f"DELETE FROM {table} WHERE at BETWEEN ? AND ?", (first, last))
         for table in ("calls", "requests", "ends"):
             connection.execute(f"DELETE FROM {table} WHERE run = ?", (key,))
+        (declared,) = connection.execute("SELECT declared FROM runs WHERE key = ?", (key,)).fetchone()
         connection.execute("DELETE FROM runs WHERE key = ?", (key,))
-    connection.execute("DELETE FROM flows WHERE key NOT IN (SELECT declared FROM runs)")
+        connection.execute(
+            "DELETE FROM flows WHERE key = ? AND NOT EXISTS (SELECT 1 FROM runs WHERE declared = flows.key)",
+            (declared,),
+        )

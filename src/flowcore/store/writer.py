@@ -187,6 +187,10 @@ class Writer:
             if is_busy(error):
                 return False
             self._fail(batch, error)
+        except BaseException:
+            self._fail(batch, StoreError(f"{self._file.name}: the write was interrupted"))
+            self._deliver(batch, None)
+            raise
         return True
 
     def _write_patiently(self, batch: list[Job]) -> None:
@@ -213,6 +217,8 @@ class Writer:
         if len(batch) == 1 and first.is_single:
             self._run(connection, first)
             spent = perf_counter() - began
+            if first.error is not None:
+                self._line.mend(first.error.__cause__)
         else:
             connection.execute("BEGIN IMMEDIATE")
             spent = perf_counter() - began
@@ -255,8 +261,6 @@ class Writer:
                 raise
             job.error = self._file.error(error)
             job.error.__cause__ = error
-            if not connection.in_transaction:
-                self._line.mend(error)
 
     def _deliver(self, batch: list[Job], here: Turn | None) -> None:
         """Wake those who wait. `here` is the loop whose thread this is."""

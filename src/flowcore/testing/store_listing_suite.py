@@ -27,6 +27,24 @@ from .store_rows import (
 
 __all__ = ["ListingContract"]
 
+_Ask = Callable[[RunStore], Awaitable[object]]
+_ASKS: tuple[_Ask, ...] = (
+    lambda store: written(store, write_of("none", visits=(visit_row(),))),
+    lambda store: written(store, write_of("none", status="paused")),
+    lambda store: store.settle("none", end_row(), None, owner=None),
+    lambda store: store.take("none", ME, BEGAN, LEASE),
+    lambda store: store.renew("none", ME, LEASE),
+    lambda store: store.release("none", ME),
+    lambda store: store.signal("none", "stop", "ann"),
+    lambda store: store.answer("none", "q1", "1", "ann", BEGAN),
+    lambda store: store.attention("none", ME, BEGAN),
+    lambda store: store.run("none"),
+    lambda store: store.requests("none"),
+    lambda store: store.load("none"),
+    lambda store: store.delete("none"),
+)
+"""Whatever may be asked of a run, of one that is not there."""
+
 
 class ListingContract:
     """Runs are found, told as they stand, and removed when they have ended."""
@@ -113,34 +131,16 @@ class ListingContract:
         assert await store.prune(LEASE + 1e9) == 1
         assert await ids(store.runs()) == ["active"]
 
-    @pytest.mark.parametrize(
-        "ask",
-        [
-            lambda store: written(store, write_of("none", visits=(visit_row(),))),
-            lambda store: written(store, write_of("none", status="paused")),
-            lambda store: store.settle("none", end_row(), None, owner=None),
-            lambda store: store.take("none", ME, BEGAN, LEASE),
-            lambda store: store.renew("none", ME, LEASE),
-            lambda store: store.release("none", ME),
-            lambda store: store.signal("none", "stop", "ann"),
-            lambda store: store.answer("none", "q1", "1", "ann", BEGAN),
-            lambda store: store.attention("none", ME, BEGAN),
-            lambda store: store.run("none"),
-            lambda store: store.requests("none"),
-            lambda store: store.load("none"),
-            lambda store: store.delete("none"),
-        ],
-    )
-    async def test_a_run_that_is_not_there_is_named(
-        self, store: RunStore, ask: Callable[[RunStore], Awaitable[object]]
-    ) -> None:
+    @pytest.mark.parametrize("ask", _ASKS)
+    async def test_a_run_that_is_not_there_is_named(self, store: RunStore, ask: _Ask) -> None:
         await store.create(run_row(), write_of())
         with pytest.raises(RunNotFound, match="none"):
             await ask(store)
 
     async def test_a_status_that_there_is_not_is_refused(self, store: RunStore) -> None:
+        done: Any = ("done",)
         with pytest.raises(ValueError, match="done"):
-            await store.runs(status=("done",))  # type: ignore[arg-type]
+            await store.runs(status=done)
 
 
 async def ids(listed: Awaitable[list[RunRow]]) -> list[str]:

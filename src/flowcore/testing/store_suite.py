@@ -99,9 +99,10 @@ class WritingContract:
     async def test_nothing_is_written_of_a_run_that_has_ended(self, store: RunStore) -> None:
         await store.create(run_row(), write_of())
         await store.settle("run", end_row("failed"), None, owner=run_row().owner)
-        for rows in ({"visits": (visit_row(1),)}, {"status": "running"}):
+        writes = (write_of(visits=(visit_row(1),)), write_of(status="running"))
+        for write in writes:
             with pytest.raises(RunConflict, match="failed"):
-                await written(store, write_of(**rows))
+                await written(store, write)
         stored = await store.load("run")
         assert (stored.visits, stored.run.status) == ([], "failed")
 
