@@ -59,11 +59,13 @@ class Progress:
 
 
 def say_who_waits(event: Event) -> None:
-    """Say that a call of a tool waits for a person: a command takes no answers, and would just stand still."""
+    """Say that a call or a node waits for a person: a command takes no answers, and would just stand still."""
     if isinstance(event, RequestOpened):
         left = (event.expires - event.at).total_seconds()
+        end = "has expired" if event.asks == "ask" else "is a no"
         complain(
-            f"{event.path}: {event.tool} waits for a person; nobody can answer here, so in {left:.0f} s it is a no"
+            f"{event.path}: {event.tool or event.question} waits for a person;"
+            f" nobody can answer here, so in {left:.0f} s it {end}"
         )
 
 

@@ -57,6 +57,11 @@ def _limit_changes(old: NodeData, new: NodeData) -> Iterator[str]:
         yield f"retry {_number(old.retry)} to {_number(new.retry)}"
     if old.max_visits != new.max_visits:
         yield f"max visits {_number(old.max_visits)} to {_number(new.max_visits)}"
+    if old.waits and new.waits:
+        if old.expires != new.expires:
+            yield f"expires after {_number(new.expires, ' s')}, was {_number(old.expires, ' s')}"
+        if old.form != new.form:
+            yield f"form {new.form or 'none'}, was {old.form or 'none'}"
     if old.kind == new.kind:
         yield from setting_words("budget", old.budget, new.budget)
 

@@ -14,6 +14,7 @@ from ..state import field_types
 from ..types import type_name
 from .each import Each
 from .parallel import Parallel
+from .person import Person
 from .plan import Edge, Plan, PlanNode
 from .subflow import Subflow
 
@@ -62,7 +63,14 @@ def _node_data(item: PlanNode) -> dict[str, Any]:
         "max_visits": item.max_visits,
         "writes": None if definition.writes is None else list(definition.writes),
         **({} if item.inner is None else _inside(item, item.inner)),
+        **(_asked(definition) if isinstance(definition, Person) else {}),
     }
+
+
+def _asked(definition: Person) -> dict[str, Any]:
+    """Return what a node that waits for a person says of its request."""
+    form = definition.form
+    return {"expires": definition.expires, "form": None if form is None else type_name(form)}
 
 
 def _inside(item: PlanNode, inner: Plan) -> dict[str, Any]:

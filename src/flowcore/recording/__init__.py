@@ -4,9 +4,10 @@ from .build import Recorded, recording_of
 from .changes import changes
 from .declared import BranchesData, FlowData, GraphData, NodeData, RouteData, flow_data, flow_fault, read_flow
 from .file import dump_runs, load_runs, read_runs
-from .recording import Change, Fault, ModelCall, Recording, Said, Spent, ToolCallData, VisitData
+from .recording import AskedData, Change, Fault, ModelCall, Recording, Said, Spent, ToolCallData, VisitData
 
 __all__ = [
+    "AskedData",
     "BranchesData",
     "Change",
     "Fault",

@@ -19,7 +19,7 @@ from ..visit import Note, VisitRecord, path_of
 from .changes import changes
 from .declared import Limits, read_flow
 from .recording import Fault, ModelCall, Recording, Said, Spent, VisitData
-from .tool_calls import tool_calls
+from .tool_calls import asked, tool_calls
 
 __all__ = ["Recorded", "recording_of"]
 
@@ -185,8 +185,13 @@ class Recorded:
                 failure = _fault(values["failure"])
                 begun = calls[values["request"]]
                 calls[values["request"]] = begun.model_copy(update={"ended": note.at, **used, "failure": failure})
-        tools = tool_calls(self._told.get(path, ()))
-        return {"said": tuple(said), "calls": tuple(calls.values()), "tools": tools}
+        notes = self._told.get(path, ())
+        return {
+            "asked": asked(notes),
+            "tools": tool_calls(notes),
+            "said": tuple(said),
+            "calls": tuple(calls.values()),
+        }
 
 
 def _walk(frame: Frame) -> Mapping[str, Any]:

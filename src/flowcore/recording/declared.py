@@ -47,7 +47,10 @@ class RouteData(Data):
 
 
 class NodeData(Data):
-    """One declared node. `flow` or `branches` is what stands inside a composite."""
+    """One declared node. `flow` or `branches` is what stands inside a composite.
+
+    A node that waits for a person says for how many seconds an answer counts (`expires`), and what is filled in.
+    """
 
     id: str
     kind: str
@@ -69,6 +72,13 @@ class NodeData(Data):
     shares_state: bool | None = None
     budget: Limits | None = None
     flow: FlowData | None = None
+    expires: float | None = None
+    form: str | None = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether it waits for a person."""
+        return self.kind in ("approve", "ask")
 
     @property
     def inside(self) -> GraphData | None:

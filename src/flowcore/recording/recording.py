@@ -10,7 +10,7 @@ from typing import Literal
 from ..visit import RouteKind
 from .declared import Data, FlowData, Limits
 
-__all__ = ["Change", "Fault", "ModelCall", "Recording", "Said", "Spent", "ToolCallData", "VisitData"]
+__all__ = ["AskedData", "Change", "Fault", "ModelCall", "Recording", "Said", "Spent", "ToolCallData", "VisitData"]
 
 _NUMBERS = re.compile(r"#\d+|\[\d+\]")
 
@@ -74,6 +74,22 @@ class ToolCallData(Data):
     by: str = ""
 
 
+class AskedData(Data):
+    """What a person was asked by a node that waits, and what came of it. Times are seconds since the run began.
+
+    `closed` is None and `answer` empty while it waits. `answer` is approved or denied, answered, done, not_done or
+    failed (what was verified), expired, or withdrawn; `by` is who answered.
+    """
+
+    kind: str
+    question: str = ""
+    shown: str = ""
+    opened: float
+    closed: float | None = None
+    answer: str = ""
+    by: str = ""
+
+
 class Said(Data):
     """What a visit told by itself: an event of its own (`emit`), an artifact, or a context made smaller."""
 
@@ -119,6 +135,7 @@ class VisitData(Data):
     changes: tuple[Change, ...] = ()
     calls: tuple[ModelCall, ...] = ()
     tools: tuple[ToolCallData, ...] = ()
+    asked: tuple[AskedData, ...] = ()
     said: tuple[Said, ...] = ()
     failure: Fault | None = None
     retried: tuple[tuple[float, Fault], ...] = ()

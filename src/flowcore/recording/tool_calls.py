@@ -1,4 +1,4 @@
-"""The calls of tools in a visit, from what was noted of them."""
+"""The calls of tools in a visit, and what people were asked in it, from what was noted of them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 from ..events import RequestAnswered, RequestOpened, ToolFinished, ToolProposed, ToolStarted
 from ..visit import Note
-from .recording import ToolCallData
+from .recording import AskedData, ToolCallData
 
-__all__ = ["tool_calls"]
+__all__ = ["asked", "tool_calls"]
 
 _LONGEST = 4_000
 """Characters that are kept of arguments and results."""
@@ -20,21 +20,35 @@ def tool_calls(notes: Iterable[Note]) -> tuple[ToolCallData, ...]:
     """Return each call that was proposed, in the order of the proposals, with what came of it so far."""
     calls: list[ToolCallData] = []
     latest: dict[str, int] = {}
-    asked: dict[str, str] = {}
+    requests: dict[str, str] = {}
     for note in notes:
         values = note.values
         if note.event is ToolProposed:
             latest[values["call"]] = len(calls)
             calls.append(_proposed(note))
-        elif note.event is RequestOpened:
-            asked[values["request"]] = values["call"]
-        elif note.event is RequestAnswered and values["request"] in asked:
-            index = latest[asked[values["request"]]]
+        elif note.event is RequestOpened and values["call"] in latest:
+            requests[values["request"]] = values["call"]
+        elif note.event is RequestAnswered and values["request"] in requests:
+            index = latest[requests[values["request"]]]
             calls[index] = calls[index].model_copy(update={"answer": values["answer"], "by": values["by"]})
         elif note.event in _OF_CALLS and values["call"] in latest:
             index = latest[values["call"]]
             calls[index] = calls[index].model_copy(update=_news(note))
     return tuple(calls)
+
+
+def asked(notes: Iterable[Note]) -> tuple[AskedData, ...]:
+    """Return what people were asked beside the calls of tools, in this order, with the answers so far."""
+    found: dict[str, AskedData] = {}
+    for note in notes:
+        values = note.values
+        if note.event is RequestOpened and values["asks"] != "tool":
+            told = {"kind": values["asks"], "question": _cut(values["question"]), "shown": _cut(values["shown"])}
+            found[values["request"]] = AskedData(opened=note.at, **told)
+        elif note.event is RequestAnswered and values["request"] in found:
+            closed = {"closed": note.at, "answer": values["answer"], "by": values["by"]}
+            found[values["request"]] = found[values["request"]].model_copy(update=closed)
+    return tuple(found.values())
 
 
 def _proposed(note: Note) -> ToolCallData:

@@ -28,7 +28,8 @@ def dot_text(
 ) -> str:
     """Return the drawing in the DOT language.
 
-    With `badges`, boxes leave the words ok, failed and retried to signs that are drawn on them later.
+    With `badges`, boxes leave the words ok, failed and retried to signs that are drawn on them later, and that
+    they wait for a person to a bar.
     """
     return _Dot(drawing, palette, badges).text(direction, legend)
 
@@ -92,6 +93,7 @@ class _Dot:
             lines += small_lines(node, mark, self.badges)
             style = {"peripheries": "2"} if node.starts_round else {}
             style |= {"style": _FRAME_STYLE} if node.kind == "folded" else {}
+            style |= {"shape": "parallelogram"} if node.waits and not self.badges else {}
             style |= self.box(mark)
             graph.node(node.id, _lines(lines), id=node.id, tooltip=tooltip, **style)
         else:

@@ -6,7 +6,7 @@ Everything has an id of the drawing's own, by position: no name of a user become
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, Protocol
 
@@ -41,6 +41,7 @@ class DrawnNode:
 
     In a part of a drawing also a composite that is closed (`folded`), or a stub where routes are cut off (`cut`).
     `frame` is the id of the frame around, `details` are the lines below the label.
+    `waits` says that it waits for a person.
     """
 
     id: str
@@ -51,6 +52,7 @@ class DrawnNode:
     starts_round: bool = False
     frame: str | None = None
     details: tuple[str, ...] = ()
+    waits: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +190,7 @@ class _Pencil:
         else:
             details = write_words(item, fields) if self.types else ()
             node = DrawnNode(id, "node", path, item.id, item.description, item.starts_round, frame, details)
-            self.nodes.append(node)
+            self.nodes.append(replace(node, waits=True) if item.waits else node)
             return
         words = (item.id, note_words(item), item.description)
         ends = (self.ids[f"{path}/{_START}"], self.ids[f"{path}/{_END}"])

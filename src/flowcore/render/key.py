@@ -9,7 +9,7 @@ from .drawing import Drawing
 from .layout import Box, Curve, Point
 from .legend import Entry, entries_of
 from .looks import LOOKS
-from .shapes import arrow_of, rect_of, short
+from .shapes import arrow_of, bar_of, rect_of, short
 
 __all__ = ["Key", "svg_key"]
 
@@ -82,6 +82,7 @@ def _sample(entry: Entry, left: float, y: float) -> str:
     if entry.kind == "frame":
         return f'<g class="frame">{rect_of(box, 5)}</g>'
     inner = rect_of(Box(middle, _SAMPLE - 5, 10), 3) if entry.kind == "round" else ""
+    inner += bar_of(box, 3) if entry.kind == "waits" else ""
     sign = _SIGNS.get(entry.kind, "")
     words = f'<text x="{short(middle.x)}" y="{short(y + 4.5)}">{sign}</text>' if sign else ""
     return f'<g class="node {entry.kind}">{rect_of(box, 5)}{inner}{words}</g>'

@@ -25,6 +25,7 @@ _BOXES = (
     Entry(False, "end", "ringed dot", "may complete"),
     Entry(False, "out", "hollow dot", "out of budget"),
     Entry(False, "round", "double border", "starts a round"),
+    Entry(False, "waits", "bar at left, or slanted", "waits for a person"),
     Entry(False, "folded", "dotted box", "composite, closed"),
     Entry(False, "frame", "dotted frame", "composite, open"),
     Entry(False, "join", "filled badge", "branches waited for"),
@@ -58,6 +59,7 @@ def entries_of(drawing: Drawing) -> list[Entry]:
 def _entries(drawing: Drawing) -> Iterator[Entry]:
     boxes = {node.kind for node in drawing.nodes} | {"frame" for _ in drawing.frames}
     boxes |= {"round" for node in drawing.nodes if node.starts_round}
+    boxes |= {"waits" for node in drawing.nodes if node.waits}
     ways = {_SAME.get(edge.kind, edge.kind) for edge in drawing.edges}
     yield from (entry for entry in _BOXES if entry.kind in boxes)
     yield from (entry for entry in _WAYS if entry.kind in ways)

@@ -83,7 +83,8 @@ def note_lines(mark: Mark | None, badges: bool = False) -> list[str]:
 
 def small_lines(node: DrawnNode, mark: Mark | None, badges: bool = False) -> list[str]:
     """Return the lines below the label of a box: how it counts, what it is, what its mark notes."""
-    return [*["starts round"] * node.starts_round, *node.details, *note_lines(mark, badges)]
+    waits = ["waits for a person"] * node.waits
+    return [*["starts round"] * node.starts_round, *waits, *node.details, *note_lines(mark, badges)]
 
 
 def edge_lines(label: str, mark: Mark | None) -> list[str]:

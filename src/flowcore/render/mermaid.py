@@ -54,6 +54,8 @@ def _shape(node: DrawnNode, mark: Mark | None) -> str:
         return '(((" ")))' if node.kind == "end" else '((" "))'
     label = _label(signed(node.label, mark, badges=False))
     words = f"{label}{_under(small_lines(node, mark))}"
+    if node.waits:
+        return f'[/"{words}"/]'
     return f'[["{words}"]]' if node.starts_round else f'("{words}")'
 
 

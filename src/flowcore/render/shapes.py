@@ -8,7 +8,7 @@ from math import dist
 from .layout import Box, Curve, Point
 from .words import shown
 
-__all__ = ["CORNER", "arrow_of", "rect_of", "short", "text_of"]
+__all__ = ["CORNER", "arrow_of", "bar_of", "rect_of", "short", "text_of"]
 
 CORNER = 9
 """The radius of the corners of a box."""
@@ -21,6 +21,12 @@ def rect_of(box: Box, corner: float = CORNER) -> str:
     sides = zip(("x", "y", "width", "height"), (left, top, box.width, box.height), strict=True)
     places = " ".join(f'{name}="{short(value)}"' for name, value in sides)
     return f'<rect {places} rx="{short(corner)}"/>'
+
+
+def bar_of(box: Box, inset: float = 6) -> str:
+    """Return the bar at the left inside a box: a person is waited for."""
+    left, top = box.middle.x - box.width / 2 + inset, box.middle.y - box.height / 2 + inset
+    return f'<path class="dot" d="M{short(left)} {short(top)}h4v{short(box.height - 2 * inset)}h-4z"/>'
 
 
 def arrow_of(curve: Curve, slope: float = 0.4) -> str:

@@ -24,6 +24,7 @@ def _sentences(drawing: Drawing) -> Iterator[str]:
         aside = f" - {marks[edge.id]}" if edge.id in marks else ""
         yield _sentence(edge, names, badges) + aside
     yield from (f"{names[frame.id]} runs {frame.note}" for frame in drawing.frames if frame.note)
+    yield from (f"{names[node.id]} waits for a person" for node in drawing.nodes if node.waits)
     for node in drawing.nodes:
         if node.details:
             yield f"{names[node.id]}: {', '.join(map(shown, node.details))}"

@@ -9,7 +9,7 @@ from .drawing import Drawing, DrawnEdge, DrawnFrame, DrawnNode, Mark
 from .key import Key, svg_key
 from .layout import Box, Curve, Layout, Point, lay_out
 from .looks import LOOKS, badge_words, edge_lines, mark_words, note_lines, signed, small_lines
-from .shapes import CORNER, arrow_of, rect_of, short, text_of
+from .shapes import CORNER, arrow_of, bar_of, rect_of, short, text_of
 from .spoken import spoken
 from .style import Theme, svg_style
 from .words import shown
@@ -107,6 +107,8 @@ def _box(node: DrawnNode, box: Box, mark: Mark | None) -> str:
     lines = small_lines(node, mark, badges=True)
     if node.starts_round:
         rects += rect_of(Box(box.middle, box.width - 2 * _RING, box.height - 2 * _RING))
+    if node.waits:
+        rects += bar_of(box)
     x, top = short(box.middle.x), box.middle.y - len(lines) * _LINE / 2 + 4.5
     words = f'<text x="{x}" y="{short(top)}">{text_of(signed(node.label, mark))}</text>'
     for number, line in enumerate(lines, 1):

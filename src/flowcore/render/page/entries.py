@@ -1,14 +1,15 @@
-"""The entries of a visit: failed attempts, requests to models, calls of tools, and what it told, in one form."""
+"""The entries of a visit: failed attempts, requests to models and people, calls, and what it told, in one form."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ...recording import Change, Fault, ModelCall, ToolCallData, VisitData
+from ...recording import AskedData, Change, Fault, ModelCall, ToolCallData, VisitData
 
 __all__ = ["Entry", "Line", "change_line", "entries"]
 
+_YES = ("approved", "answered", "done")
 _TOLD = {"artifact": ("▣", "artifact"), "custom": ("◆", "event")}
 
 
@@ -40,7 +41,7 @@ class Line(NamedTuple):
 
 def entries(visit: VisitData) -> list[Entry]:
     """Return what happened in a visit, in the order in which it began."""
-    found = [*_attempts(visit), *map(_model, visit.calls), *map(_tool, visit.tools)]
+    found = [*_attempts(visit), *map(_model, visit.calls), *map(_tool, visit.tools), *map(_asked, visit.asked)]
     found += [Entry(*_TOLD[said.kind], said.name, said.at, said.at, texts=(said.text,)) for said in visit.said]
     return sorted(found, key=lambda entry: entry.began)
 
@@ -66,6 +67,14 @@ def _model(call: ModelCall) -> Entry:
     words = ", ".join(filter(None, (call.why, tokens, cost)))
     sign = "✕" if call.failure is not None else "●" if call.ended is None else "✓"
     return Entry(sign, "model", call.model, call.started, call.ended, words, failure=call.failure)
+
+
+def _asked(asked: AskedData) -> Entry:
+    answer = asked.answer.replace("_", " ")
+    words = f"{answer} by {asked.by}" if asked.by else answer or "waits for an answer"
+    sign = "●" if asked.closed is None else "✓" if asked.answer in _YES else "✕"
+    texts = (asked.shown,) if asked.shown not in ("", asked.question) else ()
+    return Entry(sign, "asked", asked.question, asked.opened, asked.closed, words, texts)
 
 
 def _tool(call: ToolCallData) -> Entry:
