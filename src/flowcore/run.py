@@ -1,62 +1,46 @@
-"""The run: one walk of a flow in a task of its own, from its first event to its one ending.
-
-Whoever asks first how it ends wins. The task unwinds, then comes the terminal event, then those who wait go on.
-"""
+"""The run: the handle of one walk of a flow, from its first event to its one ending."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import AsyncIterator, Callable
-from contextvars import ContextVar
 from functools import partial
 from types import TracebackType
-from typing import Any, Generic, Literal, Self, get_args
+from typing import Any, Generic, Self, get_args
 
 import anyio
 import anyio.lowlevel
 
 from .clock import Timer
 from .errors import ContractError, RunConflict
-from .events import Event, RunPaused, RunResumed, RunStarted
+from .events import Event, RunResumed, RunStarted
 from .graph import Plan
 from .requests import OpenRequest
 from .result import RunResult, attach_result, value_or_raise
 from .run_settings import RunSettings
 from .runtime import (
-    Ended,
     EventQueue,
-    InProcessHost,
-    Knock,
     Observer,
     Place,
+    Reason,
     Recorder,
     Residence,
-    Settlement,
-    Walk,
-    WalkStopped,
+    RunTask,
     current_loop,
+    current_task,
     first_of,
     observe,
-    stand_still,
     wait_whatever_comes,
-    written,
 )
 from .scope import Scope, standstill_of
 from .scope.scope import scope_variable
 from .state import Shape, Values, shape_of
-from .store import Attention
 from .trace import Trace
 from .trace_events import OpenVisit, trace_events
 from .trigger import Trigger
 from .types import ResultT, as_class, type_name
 
 __all__ = ["Run"]
-
-_inside: ContextVar[Run[Any] | None] = ContextVar("flowcore_run", default=None)
-
-
-Reason = Literal["user", "stop", "interrupt", "shutdown", "parent", "subscriber_lost"]
-"""Who asked a run to end."""
 
 
 class Run(Generic[ResultT]):
@@ -78,18 +62,13 @@ class Run(Generic[ResultT]):
         self._clock = settings.time
         self._grace = settings.grace
         self._unwatched_for = settings.cancel_when_unwatched
-        self._outer = _inside.get()
+        self._outer = current_task.get()
         self._observers = tuple(settings.observers)
         self.run_id = settings.run_id if settings.run_id is not None else uuid.uuid4().hex
         """The run's id."""
         self._is_stored = stored
         self._residence: Residence | None = None
         self._begun = False
-        self._asked: Reason | None = None
-        self._raised: BaseException | None = None
-        self._parked = anyio.Event()
-        self._released = anyio.Event()
-        self._by = ""
         self._watchers = 0
         self._unwatched: Timer | None = None
         self._watched = 0
@@ -110,7 +89,7 @@ class Run(Generic[ResultT]):
             self._shape, self._values = home.shape, home.start
         else:
             trigger = settings.trigger or Trigger()
-            await home.open(self._shape, self._values, settings.limits, trigger, settings.deadline)
+            await home.open(self._shape, self._values, settings.limits, trigger, settings.deadline, settings.title)
 
     def begin(self) -> None:
         """Start the run's task, once. From now on it can be cancelled and watched."""
@@ -128,16 +107,14 @@ class Run(Generic[ResultT]):
         self._loop = loop = current_loop()
         trace = None if home is None else home.trace
         self._record = Recorder(self._plan, self.run_id, self._scope, self._clock, trace)
-        self._finished = anyio.Event()
         self._all_watched = anyio.Event()
         if not self._observers:
             self._all_watched.set()
         if home is not None:
-            home.move_in(self._record, self._scope, self._broken)
-        self._host = InProcessHost(self._record, self._clock, loop, self._give_up, self._grace)
-        self._scope.host = self._host.inside
-        self._place = Place(self._record.trace.root, self._shape, self._scope, self._settings.deps)
-        self._settlement = Settlement(self._record, self._scope, self._shape, loop)
+            home.move_in(self._record, self._scope, lambda error: self._task.broken(error))
+        place = Place(self._record.trace.root, self._shape, self._scope, self._settings.deps)
+        known = (self._record, self._clock, loop, self._grace)
+        self._task = RunTask(self._plan, place, self._values, *known, home, self._tell_all)
         self._queues = [EventQueue() for _ in self._observers]
         for queue, observer in zip(self._queues, self._observers, strict=True):
             self._record.listeners.append(queue.put)
@@ -146,15 +123,7 @@ class Run(Generic[ResultT]):
             self._record.note(RunStarted, "", flow=self._plan.name)
         if self._is_stored:
             self._record.note(RunResumed, "", by=self._settings.by)
-        if home is not None:
-            home.watch(loop, self._heard, self._broken)
-        self._set_out()
-
-    def _set_out(self) -> None:
-        """Walk, in a task of its own: from the start, or from where the walk was interrupted."""
-        self._walk = Walk(self._plan, self._place, self._host)
-        door = self._loop.spawn(self._work, f"flowcore run of {self._plan.name}")
-        self._knock = Knock(door, self._loop, self._clock, self._abandon, self._grace)
+        self._task.begin()
 
     async def __aenter__(self) -> Self:
         await self.prepare()
@@ -164,8 +133,8 @@ class Run(Generic[ResultT]):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._ask("user")
-        if (cancelled := await wait_whatever_comes(self._finished)) is not None:
+        self._task.ask("user")
+        if (cancelled := await wait_whatever_comes(self._task.finished)) is not None:
             raise cancelled
 
     @property
@@ -184,13 +153,13 @@ class Run(Generic[ResultT]):
     def threads(self) -> tuple[str, ...]:
         """The paths of the visits whose threads are at work."""
         self._must_have_begun()
-        return self._host.threads.working
+        return self._task.host.threads.working
 
     @property
     def requests(self) -> tuple[OpenRequest, ...]:
         """What the run asks people and has no answer to, in the order in which it was asked."""
         self._must_have_begun()
-        return self._host.inside.board.pending
+        return self._task.host.inside.board.pending
 
     async def answer(self, request_id: str | None, value: object, *, by: str = "user") -> None:
         """Answer a request, once, from any thread. True, False or an `Approval` (with a reason) say whether a tool
@@ -201,7 +170,7 @@ class Run(Generic[ResultT]):
         waiting then.
         """
         self._must_have_begun()
-        board = self._host.inside.board
+        board = self._task.host.inside.board
         if self._residence is not None:
             request_id, plain = board.checked(request_id, value)
             await self._residence.answer(request_id, plain, by)
@@ -217,18 +186,16 @@ class Run(Generic[ResultT]):
         """
         self._must_have_begun()
         self._check_by(by)
-        self._pause(by)
-        if _inside.get() is not self:
-            await first_of(self._parked, self._finished)
+        self._task.pause(by)
+        if current_task.get() is not self._task:
+            await first_of(self._task.parked, self._task.finished)
         await anyio.lowlevel.checkpoint()
 
     async def resume(self, *, by: str = "") -> None:
         """Let a paused run go on. Raises `RunConflict` unless `by` is the user of its trigger, where it has one."""
         self._must_have_begun()
         self._check_by(by, always=True)
-        if self._parked.is_set():
-            self._by = by
-            self._released.set()
+        self._task.release(by)
         await anyio.lowlevel.checkpoint()
 
     async def stop(self, *, by: str = "") -> None:
@@ -238,25 +205,25 @@ class Run(Generic[ResultT]):
         """
         self._must_have_begun()
         self._check_by(by)
-        self._stop()
-        if _inside.get() is not self:
-            await self._finished.wait()
+        self._task.stop()
+        if current_task.get() is not self._task:
+            await self._task.finished.wait()
         await anyio.lowlevel.checkpoint()
 
     @property
     def is_paused(self) -> bool:
         """Whether the run waits for `resume`."""
-        return self._parked.is_set()
+        return self._task.parked.is_set()
 
     async def wait(self) -> RunResult[ResultT]:
         """Return the result when the run has ended. Never raises for how it ended."""
         self._must_have_begun()
-        await self._finished.wait()
-        return self._settlement.outcome
+        await self._task.finished.wait()
+        return self._task.settlement.outcome
 
     async def result(self) -> ResultT:
         """Return what the run completed with, or raise what it failed with; `RunCancelled` if it was cancelled."""
-        value: ResultT = value_or_raise(await self.wait(), self._raised)
+        value: ResultT = value_or_raise(await self.wait(), self._task.raised)
         return value
 
     async def cancel(self, reason: Reason = "user") -> None:
@@ -268,11 +235,11 @@ class Run(Generic[ResultT]):
         self._must_have_begun()
         if reason not in get_args(Reason):
             raise ValueError(f"cancel({reason!r}): the reason is one of {', '.join(get_args(Reason))}")
-        self._ask(reason)
-        if _inside.get() is self:
+        self._task.ask(reason)
+        if current_task.get() is self._task:
             await anyio.lowlevel.checkpoint()
         else:
-            await self._finished.wait()
+            await self._task.finished.wait()
 
     async def events(self, after: int = 0) -> AsyncIterator[Event]:
         """Yield every event with a `seq` above `after`, from the first one, whenever it is called. Always ends."""
@@ -300,191 +267,39 @@ class Run(Generic[ResultT]):
         Observers that do not wait have seen every event by then; others get `patience` seconds.
         """
         try:
-            await self._finished.wait()
+            await self._task.finished.wait()
         except BaseException as error:
             nested: Reason = "parent" if self._outer is not None else "user"
-            self._ask("interrupt" if isinstance(error, KeyboardInterrupt) else nested)
-            await wait_whatever_comes(self._finished)
+            self._task.ask("interrupt" if isinstance(error, KeyboardInterrupt) else nested)
+            await wait_whatever_comes(self._task.finished)
             with anyio.CancelScope(shield=True):
                 await self._let_observers_catch_up(0.0)
-            attach_result(error, self._settlement.outcome)
+            attach_result(error, self._task.settlement.outcome)
             raise
         await self._let_observers_catch_up(patience)
-        return self._settlement.outcome
+        return self._task.settlement.outcome
 
     def value(self) -> Any:
         """Return what the ended run completed with, or raise what it ended with."""
-        return value_or_raise(self._settlement.outcome, self._raised)
+        return value_or_raise(self._task.settlement.outcome, self._task.raised)
 
     def _must_have_begun(self) -> None:
         if not self._begun:
             raise ContractError("this run has not begun: enter it with `async with flow.start(...) as run:`")
-
-    async def _work(self) -> None:
-        _inside.set(self)
-        scope_variable.set(self._scope)
-        ended: Ended | None = None
-        try:
-            ended = await self._walk.to_the_end(self._values)
-        except WalkStopped:
-            pass  # somebody asked: what follows says so
-        except BaseException as error:
-            if self._asked is None and not self._host.pausing:
-                loop_ends = isinstance(error, anyio.get_cancelled_exc_class())
-                self._raised = None if loop_ends else error
-                self._ask("shutdown" if loop_ends else "interrupt")
-        self._knock.end()
-        if ended is None and self._host.pausing and self._asked is None and not self._settlement.is_settled:
-            await self._park()
-            if self._asked is None:
-                self._set_out()
-                return
-        if self._asked is not None and self._asked != "shutdown":
-            await self._host.threads.idle_within(self._grace, self._clock)
-        if self._settle(ended):
-            await self._write_ending()
-
-    async def _park(self) -> None:
-        """Wait until somebody lets the run go on, or ends it."""
-        record, host, now = self._record, self._host, self._clock.monotonic()
-        await host.threads.idle_within(self._grace, self._clock)
-        stand_still(self._place.frame, now)
-        record.interrupt()
-        host.inside.interrupt()
-        record.note(RunPaused, "", by=self._by)
-        if record.ledger is not None:
-            with anyio.CancelScope(shield=True):
-                await written(record.ledger.flush("paused"))
-        self._released = anyio.Event()
-        self._parked.set()
-        if self._asked is None:
-            await wait_whatever_comes(self._released)
-        self._parked = anyio.Event()
-        if self._asked is not None:
-            return
-        self._scope.stand_still(self._clock.monotonic() - now)
-        self._scope.reopen()
-        host.stopped = host.pausing = record.refusing = False
-        record.note(RunResumed, "", by=self._by)
-        if record.ledger is not None:
-            await written(record.ledger.flush("running"))
-
-    def _settle(self, ended: Ended | None, *, unwound: bool = True) -> bool:
-        """Fix how the run ended. Return False if that had been done."""
-        if self._settlement.is_settled:
-            return False
-        if ended is not None and self._asked in (None, "stop"):
-            self._settlement.end(ended, self._host.still_at_work)
-        else:
-            reason, working = self._asked or "user", self._host.still_at_work
-            self._settlement.cancel(reason, self._walk.values, working, unwound=unwound)
-        return True
-
-    async def _write_ending(self) -> None:
-        """Write the ending where it is kept, and then tell it."""
-        if self._residence is not None:
-            with anyio.CancelScope(shield=True):
-                await self._settlement.write()
-                await self._residence.move_out()
-        self._tell_all()
-
-    def _tell_ending(self) -> None:
-        """Tell the ending, in a task of its own if it has to be written first."""
-        if self._residence is None:
-            self._tell_all()
-        else:
-            self._loop.spawn(self._write_ending, f"flowcore ending of {self._plan.name}")
-
-    def _ask(self, reason: Reason) -> None:
-        weaker = self._asked is None or (self._asked == "stop" and reason != "stop" and not self._host.stopped)
-        if weaker and not self._settlement.is_settled and not self._time_is_over():
-            self._asked = reason
-            self._refuse()
-            self._released.set()
-            self._knock.ask()
-
-    def _stop(self) -> None:
-        if self._asked is None and not self._settlement.is_settled and not self._time_is_over():
-            if self._host.pausing:
-                self._ask("stop")
-                return
-            self._asked = "stop"
-            self._host.stopping = True
-            self._scope.refuse(self._loop.cancellation)
-            self._host.inside.board.withdraw(self._loop.cancellation)
-
-    def _pause(self, by: str) -> None:
-        if self._asked is None and not self._host.pausing and not self._settlement.is_settled:
-            self._by = by
-            self._host.pausing = True
-            self._refuse()
-            self._knock.ask()
 
     def _check_by(self, by: str, *, always: bool = False) -> None:
         user = "" if self._settings.trigger is None else self._settings.trigger.user
         if user and by != user and (by or always):
             raise RunConflict(f"run {self.run_id} belongs to {user!r}, not {by!r}: give by={user!r}, proven")
 
-    def _heard(self, news: Attention) -> None:
-        """Do what others asked of the run through its store."""
-        if news.is_lost:
-            self._broken(RunConflict(f"run {self.run_id} has ended elsewhere, or another owner has taken it"))
-        elif news.signal == "interrupt":
-            self._ask("interrupt")
-        elif news.signal == "stop":
-            self._stop()
-        elif news.signal == "pause":
-            self._pause(news.signal_by)
-        elif news.signal == "resume" and self._parked.is_set():
-            self._by = news.signal_by
-            self._released.set()
-        for row in news.answered:
-            self._host.inside.deliver(row)
-
-    def _broken(self, error: Exception) -> None:
-        """End the run here: its record cannot be written, or is not ours any more."""
-        if not self._settlement.is_settled:
-            if self._record.ledger is not None:
-                self._record.ledger.closed = True
-            self._refuse()
-            self._settlement.fail(error, "", self._walk.values, self._host.still_at_work)
-            self._released.set()
-            self._knock.ask()
-            self._tell_ending()
-
-    def _time_is_over(self) -> bool:
-        """Return whether the end of its time already settles how this run ends: the first to ask wins."""
-        ends_at, can_finish = self._scope.ends_at, self._plan.finish is not None and self._plan.reserve.seconds
-        return ends_at is not None and self._clock.monotonic() >= ends_at and not can_finish
-
-    def _refuse(self) -> None:
-        """From now on nothing of the run is charged, told or committed."""
-        self._host.stopped = True
-        self._record.refusing = True
-        self._scope.close(self._loop.cancellation)
-
-    def _abandon(self) -> None:
-        """End the run although its code goes on: it was asked for the whole time of grace."""
-        if self._settle(None, unwound=False):
-            self._tell_ending()
-
-    def _give_up(self, error: Exception, path: str) -> None:
-        """End the run as failed: a visit that is out of time did not stop for the whole time of grace."""
-        if not self._settlement.is_settled:
-            self._refuse()
-            self._settlement.fail(error, path, self._walk.values, self._host.still_at_work)
-            self._tell_ending()
-
     def _tell_all(self) -> None:
-        self._settlement.tell()
+        """Let those who follow the events know that there are no more."""
         for listener in tuple(self._record.listeners):
             owner = getattr(listener, "__self__", None)
             if isinstance(owner, EventQueue):
                 owner.close()
-        self._scope.release()
         if self._unwatched is not None:
             self._unwatched.cancel()
-        self._finished.set()
 
     async def _observe(self, queue: EventQueue, observer: Observer) -> None:
         await observe(queue, observer)
@@ -505,8 +320,8 @@ class Run(Generic[ResultT]):
         if self._unwatched is not None:
             self._unwatched.cancel()
             self._unwatched = None
-        if self._watchers == 0 and self._unwatched_for is not None and not self._settlement.is_settled:
-            lost: Callable[[], None] = partial(self._ask, "subscriber_lost")
+        if self._watchers == 0 and self._unwatched_for is not None and not self._task.settlement.is_settled:
+            lost: Callable[[], None] = partial(self._task.ask, "subscriber_lost")
             self._unwatched = self._clock.later(self._unwatched_for, lost, self._loop)
 
 

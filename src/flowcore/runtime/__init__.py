@@ -10,7 +10,7 @@ from .outcomes import unwrapped
 from .parking import stand_still
 from .record import Recorder
 from .residence import Residence
-from .settlement import Settlement
+from .task import Reason, RunTask, current_task
 from .threads import RunThreads
 from .waiting import first_of, wait_whatever_comes, written
 from .walk import Walk
@@ -25,14 +25,16 @@ __all__ = [
     "Knock",
     "Observer",
     "Place",
+    "Reason",
     "Recorder",
     "Residence",
+    "RunTask",
     "RunThreads",
-    "Settlement",
     "Walk",
     "WalkStopped",
     "counting",
     "current_loop",
+    "current_task",
     "first_of",
     "observe",
     "stand_still",
