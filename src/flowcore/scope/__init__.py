@@ -1,7 +1,8 @@
 """Budgets and the scopes that spend them."""
 
 from .budget import Budget, Reserve, Usage
-from .scope import Request, Scope, current_scope, scope_variable
+from .request import Request
+from .scope import Scope, current_scope, scope_variable
 from .standstill import Countdown, hold, let_pass, standstill_of, waited
 
 __all__ = [

@@ -9,12 +9,13 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from contextvars import ContextVar, Token
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from ..errors import BudgetExhausted, ContractError, NodeTimeout
 from .budget import COUNTED, Budget, Reserve, Usage
+from .request import Request, Teller
 
-__all__ = ["Request", "Scope", "Teller", "current_scope", "scope_variable"]
+__all__ = ["Scope", "current_scope", "scope_variable"]
 
 scope_variable: ContextVar[Scope] = ContextVar("flowcore_scope")
 _ids = itertools.count(1)
@@ -39,43 +40,6 @@ def current_scope() -> Scope:
         return scope_variable.get()
     except LookupError:
         raise LookupError("no scope here: run inside a flow, or inside `async with Scope(Budget(...))`") from None
-
-
-class Teller(Protocol):
-    """Who is told of requests: the run's recorder."""
-
-    def requested(self, where: Any, model: str, why: str, /) -> int:
-        """Note that a model was asked, and return the number of the request."""
-        ...
-
-    def answered(self, where: Any, number: int, request: Request, error: BaseException | None, /) -> None:
-        """Note how a request to a model ended."""
-        ...
-
-
-class Request:
-    """One model request: paid for when it is sent, its tokens and cost added when they are known."""
-
-    __slots__ = ("_scope", "_told", "cost", "estimated", "number", "tokens")
-
-    def __init__(self, scope: Scope, number: int = 0) -> None:
-        self._scope = scope
-        self.number = number
-        """Which of the run's requests it is, from 1; 0 outside of runs."""
-        self._told = False
-        self.tokens = 0
-        self.cost = 0.0
-        self.estimated = False
-
-    def used(self, *, tokens: int = 0, cost: float = 0.0, estimated: bool = False) -> None:
-        """Add what this request used. A second call changes nothing, so usage is never counted twice.
-
-        `estimated` says that the tokens are a guess, since the model did not tell.
-        """
-        if not self._told:
-            self._told = True
-            self._scope.add(tokens=tokens, cost=cost)
-            self.tokens, self.cost, self.estimated = tokens, cost, estimated
 
 
 class Scope:
