@@ -65,6 +65,14 @@ def test_its_state_is_that_of_what_it_is_given() -> None:
     ]
 
 
+def test_show_and_take_work_on_one_state() -> None:
+    def take(draft: Other, answer: Any) -> None:
+        draft.number += 1
+
+    wrong: Node[Any, object, Any, Never] = approve("consent", show=in_words, take=take)
+    assert codes(wrong.to(approved=send, denied=drop), send, drop) == [("state_mismatch", "consent")]
+
+
 async def slowly(state: Letter) -> str:
     return state.text
 

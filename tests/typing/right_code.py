@@ -11,6 +11,7 @@ from typing import Annotated, Literal, Never, TypeVar, assert_type
 from pydantic import BaseModel, TypeAdapter
 
 from flowcore import (
+    Approval,
     Budget,
     Complete,
     Continue,
@@ -29,6 +30,8 @@ from flowcore import (
     Step,
     Unfinished,
     Usage,
+    approve,
+    ask,
     current_scope,
     each,
     node,
@@ -384,6 +387,71 @@ async def pays() -> None:
         scope.charge(tool_calls=1)
         assert_type(scope.narrow(Budget(tokens=5)), Scope)
         assert_type(scope.used, Usage)
+
+
+# ---- People ------------------------------------------------------------------------------------------------
+
+
+class Address(BaseModel):
+    city: str
+
+
+@dataclass
+class Remarks:
+    urgent: bool = False
+
+
+def show_ticket(ticket: Ticket) -> Ticket:
+    return ticket
+
+
+def note_reason(draft: Ticket, answer: Approval[None]) -> None:
+    draft.draft = answer.reason
+
+
+def note_any(draft: Ticket, answer: Approval) -> None:
+    draft.draft = answer.reason
+
+
+def note_remarks(draft: Ticket, answer: Approval[Remarks]) -> None:
+    if answer.form is not None:
+        assert_type(answer.form, Remarks)
+        draft.draft = "urgent" if answer.form.urgent else ""
+
+
+def note_city(draft: Ticket, answer: Address) -> None:
+    draft.draft = answer.city
+
+
+def note_words(draft: Ticket, answer: str) -> None:
+    draft.draft = answer
+
+
+Consent = Literal["approved", "denied", "expired"]
+assert_type(approve("plain", show=show_ticket), Node[Ticket, object, Consent, Never])
+assert_type(approve("reasoned", show=show_ticket, take=note_reason), Node[Ticket, object, Consent, Never])
+assert_type(approve("loose", show=show_ticket, take=note_any), Node[Ticket, object, Consent, Never])
+formal = approve("formal", show=show_ticket, form=Remarks, take=note_remarks, expires=60)
+assert_type(formal, Node[Ticket, object, Consent, Never])
+where = ask("where", show=show_ticket, form=Address, take=note_city)
+assert_type(where, Node[Ticket, object, Literal["answered", "expired"], Never])
+words = ask("words", show=lambda ticket: ticket.question, form=str, take=note_words, starts_round=True)
+assert_type(words, Node[Ticket, object, Literal["answered", "expired"], Never])
+asked = Flow(
+    "asked",
+    formal.to(approved=where, denied=deliver),
+    where.to(answered=words, expired=deliver),
+    words.to({"answered": deliver, "expired": deliver}),
+    deliver,
+)
+
+
+async def answers(run: Run[Reply]) -> None:
+    for request in run.requests:
+        assert_type(request.question, str)
+        assert_type(request.expires, datetime)
+    await run.answer(None, Approval(True, "fine", Remarks(urgent=True)))
+    await run.answer("id", {"city": "Bonn"}, by="ann")
 
 
 # ---- Tools -------------------------------------------------------------------------------------------------

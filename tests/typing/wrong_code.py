@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Never
 from pydantic import BaseModel
 
 from flowcore import (
+    Approval,
     Budget,
     Complete,
     Continue,
@@ -16,6 +17,8 @@ from flowcore import (
     Node,
     Retry,
     Step,
+    approve,
+    ask,
     each,
     node,
     parallel,
@@ -260,6 +263,32 @@ each("map", over=parcels, do=weighing, collect=total, on_item_error="collect")  
 each("map", over=parcels, do=weighing, collect=total, limit="4")  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
 each("map", over=parcels, do=weighing)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
 each("map", over=parcels, do=weigh, collect=total)  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
+
+
+def show_board(board: Board) -> str:
+    return ""
+
+
+def take_text(draft: Board, answer: str) -> None: ...
+
+
+def take_parcel(draft: Board, answer: Approval[Parcel]) -> None: ...
+
+
+async def take_slowly(draft: Board, answer: str) -> None: ...
+
+
+consent = approve("consent", show=show_board, form=Parcel, take=take_parcel)
+approve("consent", show=show_board, form=Ticket, take=take_parcel)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType, reportCallIssue]
+approve("consent", show=show_board, take=take_parcel)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+approve("consent", show=show_board, form=Parcel, take=take_text)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType, reportCallIssue]
+approve("consent", take=take_parcel)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+ask("question", show=show_board, form=str)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+ask("question", show=show_board, form=Parcel, take=take_text)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+ask("question", show=show_board, form=str, take=take_slowly)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+consent.to(look)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+consent.to(approved=weigh, denied=weigh)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+Flow("mixed", consent.to(approved=close, denied=close), close, special)  # type: ignore[misc]  # pyright: ignore[reportArgumentType]
 numbers: Log[int] = Log(["a"])  # type: ignore[list-item]  # pyright: ignore[reportAssignmentType]
 Merge("append")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 

@@ -17,7 +17,7 @@ from .parallel import Parallel
 from .person import Person, form_schema
 from .plan import Plan, PlanNode
 from .problems import problem
-from .signature import parameter_names, read_hints
+from .signature import parameter_names, read_hints, state_hint
 from .subflow import Subflow
 
 __all__ = ["type_problems"]
@@ -62,7 +62,7 @@ def _nodes(plan: Plan, wanted: Any, prefix: str) -> list[Problem]:
             found += _nodes(item.inner, wanted, f"{where}/")
             found += _collisions(item.definition, wanted, where)
         elif isinstance(item.definition, Person):
-            found += _person(item.definition, where)
+            found += _person(item.definition, wanted, where)
         elif item.definition.writes is not None and as_class(wanted) is not None:
             found += _unknown_writes(item, item.definition.writes, wanted, where)
     return found
@@ -120,13 +120,16 @@ def _subflow(item: PlanNode, definition: Subflow) -> list[Problem]:
     return found
 
 
-def _person(definition: Person, where: str) -> list[Problem]:
+def _person(definition: Person, wanted: Any, where: str) -> list[Problem]:
     functions = (("show", definition.show), ("take", definition.take))
     found = [
         problem("async_function", where, function=name)
         for name, fn in functions
         if fn is not None and is_async(fn)
     ]
+    taken = state_hint(definition.take)
+    if not found and not is_assignable(wanted, taken):
+        found.append(problem("state_mismatch", where, state=type_name(taken), wanted=type_name(wanted)))
     try:
         form_schema(definition.form)
     except Exception as error:  # whatever pydantic, or what a user adds to it, makes of a form

@@ -43,8 +43,9 @@ def asked(notes: Iterable[Note]) -> tuple[AskedData, ...]:
     for note in notes:
         values = note.values
         if note.event is RequestOpened and values["asks"] != "tool":
-            told = {"kind": values["asks"], "question": _cut(values["question"]), "shown": _cut(values["shown"])}
-            found[values["request"]] = AskedData(opened=note.at, **told)
+            question, shown = _cut(values["question"]), _cut(values["shown"])
+            asking = AskedData(kind=values["asks"], question=question, shown=shown, opened=note.at)
+            found[values["request"]] = asking
         elif note.event is RequestAnswered and values["request"] in found:
             closed = {"closed": note.at, "answer": values["answer"], "by": values["by"]}
             found[values["request"]] = found[values["request"]].model_copy(update=closed)

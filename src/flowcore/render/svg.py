@@ -108,7 +108,7 @@ def _box(node: DrawnNode, box: Box, mark: Mark | None) -> str:
     if node.starts_round:
         rects += rect_of(Box(box.middle, box.width - 2 * _RING, box.height - 2 * _RING))
     if node.waits:
-        rects += bar_of(box)
+        rects += bar_of(box, 6 + _RING * node.starts_round)
     x, top = short(box.middle.x), box.middle.y - len(lines) * _LINE / 2 + 4.5
     words = f'<text x="{x}" y="{short(top)}">{text_of(signed(node.label, mark))}</text>'
     for number, line in enumerate(lines, 1):
