@@ -37,7 +37,7 @@ async def answered(flow: Flow[Letter, Any, Any], answer: Any, by: str = "ann") -
         return await run.wait()
 
 
-@pytest.mark.behaviour("S1-13", "S4-15")
+@pytest.mark.behaviour("PEOPLE-1")
 async def test_it_waits_until_a_person_agrees_and_tells_who_and_why() -> None:
     clock = FakeClock()
     async with consent_flow(plain).start(Letter(), clock=clock) as run:
@@ -101,6 +101,7 @@ async def test_without_an_answer_in_time_it_expires() -> None:
     assert [event.answer for event in await told(run, "request.answered")] == ["expired"]
 
 
+@pytest.mark.behaviour("PEOPLE-1")
 async def test_expired_without_a_route_of_its_own_is_denied() -> None:
     clock = FakeClock()
     flow = consent_flow(plain)
@@ -127,6 +128,7 @@ async def test_a_form_is_taken_as_it_was_filled_in(answer: Any, note: str) -> No
     assert (await answered(consent_flow(formal), answer)).state.notes == [note]
 
 
+@pytest.mark.behaviour("PEOPLE-2")
 @pytest.mark.parametrize(
     ("answer", "said"),
     [

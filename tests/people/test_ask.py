@@ -35,6 +35,7 @@ async def test_a_question_is_answered_by_its_form(answer: Any, note: str) -> Non
     assert [(event.answer, event.by) for event in await told(run, "request.answered")] == [("answered", "bob")]
 
 
+@pytest.mark.behaviour("PEOPLE-2")
 @pytest.mark.parametrize(
     ("answer", "said"),
     [

@@ -38,6 +38,7 @@ def test_expired_alone_is_no_way_out_of_a_denial() -> None:
     assert codes(plain.to(approved=send, expired=drop), send, drop) == [("label_without_route", "consent")]
 
 
+@pytest.mark.behaviour("PEOPLE-3")
 def test_a_wait_has_neither_a_timeout_nor_retries() -> None:
     routed = plain.to(approved=send, denied=drop)
     assert codes(routed.using(timeout=5), send, drop) == [("timeout_on_person", "consent")]

@@ -46,6 +46,7 @@ async def recorded(answers: list[Any]) -> Recording:
     return recording_of(run.trace)
 
 
+@pytest.mark.behaviour("PEOPLE-4")
 def test_what_waits_is_another_box_in_every_picture() -> None:
     drawing = draw(FLOW)
     assert [node.label for node in drawing.nodes if node.waits] == ["consent", "place"]
@@ -95,6 +96,7 @@ def test_another_wait_is_a_change(other: Node[Letter, Any, Any, Any], words: str
     assert words in flow_text(changed)
 
 
+@pytest.mark.behaviour("PEOPLE-4")
 async def test_a_recording_tells_who_was_asked_and_answered_what() -> None:
     run = await recorded([Approval(True, "fine"), {"city": "Bonn"}])
     first, second, _ = run.visits

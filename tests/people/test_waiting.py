@@ -191,6 +191,7 @@ async def test_an_item_that_waits_is_answered_by_its_own_id_and_its_parent_goes_
         assert (await run.wait()).value == ["bob"]
 
 
+@pytest.mark.behaviour("PEOPLE-3")
 async def test_no_time_passes_for_anything_around_while_a_person_is_waited_for() -> None:
     """The sub-flow has 15 seconds, the run 20, nodes 5 each, and the person takes 100."""
     clock = FakeClock()
