@@ -156,7 +156,7 @@ class TestHalfWay:
             await store.create(run_row(run_id), write_of(run_id))
         _sql(
             path,
-            f"CREATE TRIGGER stop BEFORE INSERT ON frames WHEN NEW.at / 4294967296 = {at + 1} "
+            f"CREATE TRIGGER stop BEFORE INSERT ON frames WHEN NEW.position / 4294967296 = {at + 1} "
             "BEGIN SELECT RAISE(ABORT, 'torn'); END",
         )
         told: dict[str, str] = {}

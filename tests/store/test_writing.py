@@ -24,7 +24,7 @@ class Watched:
         store._file.writing.connection.set_trace_callback(self._note)
 
     def _note(self, statement: str) -> None:
-        if statement.startswith(("BEGIN", "INSERT INTO visits SELECT")):
+        if statement.startswith(("BEGIN", "INSERT INTO visits")):
             self.statements.append(statement.split()[0])
             self.threads.append(threading.current_thread().name)
 

@@ -80,9 +80,10 @@ class FrameRow(NamedTuple):
     """A walk: where it stands under its parent, and what it began with. Written again when it changes.
 
     `frame` numbers it within the run, 0 is the run's own walk; `parent` and `owner` are such numbers, -1 for none.
-    `place` says which of the branches (`label` is its name) or items beside one another it is, else -1; `items` are the states of an each as they were evaluated, a JSON
-    list; `finish` is `node#number dimension` once the walk goes along its finish path; `spent` is JSON, what the
-    scope of its own has used, where it has one.
+    `place` says which of the branches (`label` is its name) or items beside one another it is, else -1; `items`
+    are the states of an each as they were evaluated, a JSON list; `finish` is `node#number dimension` once the
+    walk goes along its finish path; `spent` is JSON, what the scope of its own has used, where it has one.
+    What visits numbered up to `since` changed is in `start` already.
     """
 
     frame: int
@@ -98,6 +99,7 @@ class FrameRow(NamedTuple):
     items: str
     finish: str
     spent: str
+    since: int = 0
 
 
 class VisitRow(NamedTuple):
@@ -179,9 +181,10 @@ class RequestRow(NamedTuple):
 class Write:
     """What is written of a run in one transaction, by its owner and as long as the run is active.
 
-    `status` and `spent` change the run where they are not ''; with a status, a signal to pause or to resume has been
-    followed and is cleared. Frames, calls and requests replace what was written
-    of the same number, key or id.
+    `status` and `spent` change the run where they are not ''; with a status, a signal to pause or to resume has
+    been followed and is cleared. Frames, calls and requests replace what was written of the same number, key or
+    id; but a request that is closed stays as it was closed, so that an answer which came in meanwhile is not lost.
+    A visit or note whose `seq` is there already refuses the write.
     """
 
     run_id: str

@@ -12,7 +12,7 @@ APPLICATION = 0x466C6F77
 """The number in the head of the file that says whose it is: 'Flow'."""
 
 SHIFT = 1 << 32
-"""A row of a run has the key `run * SHIFT + number`: what belongs to a run lies together, in order."""
+"""A row of a run has the position `run * SHIFT + number`: what belongs to a run lies together, in order."""
 
 _FIRST = (
     "CREATE TABLE flows (key INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, declared TEXT NOT NULL)",
@@ -35,28 +35,28 @@ _FIRST = (
         state TEXT NOT NULL)""",
     "CREATE INDEX ends_ended ON ends (ended)",
     """CREATE TABLE frames (
-        at INTEGER PRIMARY KEY, parent INTEGER NOT NULL, owner INTEGER NOT NULL, node TEXT NOT NULL,
+        position INTEGER PRIMARY KEY, parent INTEGER NOT NULL, owner INTEGER NOT NULL, node TEXT NOT NULL,
         number INTEGER NOT NULL, place INTEGER NOT NULL, label TEXT NOT NULL, flow TEXT NOT NULL,
         shape TEXT NOT NULL, start TEXT NOT NULL, items TEXT NOT NULL, finish TEXT NOT NULL,
-        spent TEXT NOT NULL)""",
+        spent TEXT NOT NULL, since INTEGER NOT NULL)""",
     """CREATE TABLE visits (
-        at INTEGER PRIMARY KEY, last INTEGER NOT NULL, frame INTEGER NOT NULL, node TEXT NOT NULL,
+        position INTEGER PRIMARY KEY, last INTEGER NOT NULL, frame INTEGER NOT NULL, node TEXT NOT NULL,
         number INTEGER NOT NULL, kind TEXT NOT NULL, label TEXT NOT NULL, target TEXT NOT NULL,
         edge INTEGER NOT NULL, round INTEGER NOT NULL, walk_round INTEGER NOT NULL, charged INTEGER NOT NULL,
         patch TEXT NOT NULL, rest TEXT NOT NULL, started REAL NOT NULL, ended REAL NOT NULL,
         rounds INTEGER NOT NULL, requests INTEGER NOT NULL, tool_calls INTEGER NOT NULL, tokens INTEGER NOT NULL,
         cost REAL NOT NULL)""",
     """CREATE TABLE notes (
-        at INTEGER PRIMARY KEY, frame INTEGER NOT NULL, node TEXT NOT NULL, number INTEGER NOT NULL,
-        kind TEXT NOT NULL, time REAL NOT NULL, "values" TEXT NOT NULL)""",
+        position INTEGER PRIMARY KEY, frame INTEGER NOT NULL, node TEXT NOT NULL, number INTEGER NOT NULL,
+        kind TEXT NOT NULL, at REAL NOT NULL, "values" TEXT NOT NULL)""",
     """CREATE TABLE calls (
-        place INTEGER PRIMARY KEY, run INTEGER NOT NULL, key TEXT NOT NULL, frame INTEGER NOT NULL,
+        position INTEGER PRIMARY KEY, run INTEGER NOT NULL, key TEXT NOT NULL, frame INTEGER NOT NULL,
         node TEXT NOT NULL, number INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, status TEXT NOT NULL,
         result TEXT NOT NULL, at REAL NOT NULL, UNIQUE (run, key))""",
     """CREATE TABLE requests (
-        place INTEGER PRIMARY KEY, run INTEGER NOT NULL, id TEXT NOT NULL, key TEXT NOT NULL, path TEXT NOT NULL,
-        kind TEXT NOT NULL, data TEXT NOT NULL, opened REAL NOT NULL, expires REAL NOT NULL, status TEXT NOT NULL,
-        answer TEXT NOT NULL, "by" TEXT NOT NULL, at REAL NOT NULL, UNIQUE (run, id))""",
+        position INTEGER PRIMARY KEY, run INTEGER NOT NULL, id TEXT NOT NULL, key TEXT NOT NULL,
+        path TEXT NOT NULL, kind TEXT NOT NULL, data TEXT NOT NULL, opened REAL NOT NULL, expires REAL NOT NULL,
+        status TEXT NOT NULL, answer TEXT NOT NULL, "by" TEXT NOT NULL, at REAL NOT NULL, UNIQUE (run, id))""",
 )
 
 _STEPS: tuple[tuple[str, ...], ...] = (_FIRST,)

@@ -129,7 +129,7 @@ class SQLiteRunStore:
             return None
         found = self._changes.found(connection, run_id)
         answered = select_requests(
-            connection, found.key, "AND status = 'answered' AND at >= ? ORDER BY at, place", since
+            connection, found.key, "AND status = 'answered' AND at >= ? ORDER BY at, position", since
         )
         attention = rules.attention_of(found.standing, owner, answered)
         if attention is None:
@@ -185,7 +185,7 @@ class SQLiteRunStore:
 
     async def requests(self, run_id: str, *, pending: bool = True) -> list[RequestRow]:
         """Return the requests of a run, in the order in which they were opened."""
-        rest = ("AND status = 'pending' " if pending else "") + "ORDER BY opened, place"
+        rest = ("AND status = 'pending' " if pending else "") + "ORDER BY opened, position"
         return await self._read(
             lambda connection: select_requests(connection, self._changes.found(connection, run_id).key, rest)
         )

@@ -60,19 +60,32 @@ class RunStore(Protocol):
         ...
 
     async def signal(self, run_id: str, signal: Signal, by: str) -> Signal:
-        """Ask the owner of an active run to pause, stop or interrupt it; return the strongest that was asked."""
+        """Ask the owner of an active run to pause, stop or interrupt it; return what stands now.
+
+        The strongest stands, but `resume` takes back a `pause`. Raises `RunConflict` if the run has ended.
+        """
         ...
 
     async def answer(self, run_id: str, request_id: str, answer: str, by: str, at: float) -> RequestRow:
-        """Answer a pending request that has not expired at `at`, once. Raises `RunConflict` if it is closed."""
+        """Answer a pending request that has not expired at `at`, once.
+
+        Raises `RunConflict` if it is closed, if there is none of its id, or if the run has ended.
+        """
         ...
 
     async def attention(self, run_id: str, owner: str, since: float) -> Attention | None:
-        """Return what others did to a run, answers since `since` included; None if nothing has changed."""
+        """Return what others did to a run, answers since `since` included; None if there is nothing of that kind.
+
+        The same question gets the same answer: a signal is told until it is cleared, an answer as long as it is
+        not older than `since`.
+        """
         ...
 
     def listen(self, run_id: str, call: Callable[[], None] | None) -> None:
-        """Call when signals and answers come in through this object, from whatever thread; None stops that."""
+        """Call when signals and answers come in through this object, from whatever thread; None stops that.
+
+        So is who listens for a run that somebody else ended through this object.
+        """
         ...
 
     async def run(self, run_id: str) -> RunRow:
@@ -90,7 +103,10 @@ class RunStore(Protocol):
         limit: int = 100,
         before: float | None = None,
     ) -> list[RunRow]:
-        """Return runs, the latest first; those that began before `before`, where it is given."""
+        """Return runs, the latest first; those that began before `before`, where it is given.
+
+        Raises `ValueError` for a status that there is not.
+        """
         ...
 
     async def requests(self, run_id: str, *, pending: bool = True) -> list[RequestRow]:

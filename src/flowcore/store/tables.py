@@ -35,29 +35,34 @@ class Found(NamedTuple):
     standing: Standing
 
 
-def _marks(row: type[tuple[Any, ...]], more: int = 0) -> str:
-    return ", ".join("?" * (len(cast(Any, row)._fields) + more))
+def _columns(row: type[tuple[Any, ...]]) -> list[str]:
+    return [f'"{name}"' for name in cast(Any, row)._fields]
 
 
+def _into(table: str, *columns: str) -> str:
+    return f"INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+
+
+def _over(row: type[tuple[Any, ...]]) -> str:
+    return ", ".join(f"{column} = excluded.{column}" for column in _columns(row))
+
+
+_VISIT, _NOTE, _FRAME = (("position", *_columns(row)[1:]) for row in (VisitRow, NoteRow, FrameRow))
 INSERT_OWNED_VISIT = (
-    f"INSERT INTO visits SELECT key * {SHIFT} + {_marks(VisitRow)} "
+    f"INSERT INTO visits ({', '.join(_VISIT)}) SELECT key * {SHIFT} + {', '.join('?' * len(_VISIT))} "
     "FROM runs WHERE id = ? AND owner = ? AND owner <> '' AND status IN ('running', 'paused')"
 )
 """Writes a visit if its run is its owner's: one statement, so no transaction needs to be begun for it."""
 
-_INSERT_VISIT = f"INSERT INTO visits VALUES ({_marks(VisitRow)})"
-_INSERT_NOTE = f"INSERT INTO notes VALUES ({_marks(NoteRow)})"
-_REPLACE_FRAME = f"INSERT OR REPLACE INTO frames VALUES ({_marks(FrameRow)})"
+_INSERT_VISIT = f"INSERT {_into('visits', *_VISIT)}"
+_INSERT_NOTE = f"INSERT {_into('notes', *_NOTE)}"
+_REPLACE_FRAME = f"INSERT OR REPLACE {_into('frames', *_FRAME)}"
 _REPLACE_CALL = (
-    f"INSERT INTO calls VALUES (NULL, {_marks(CallRow, 1)}) ON CONFLICT (run, key) DO UPDATE SET "
-    "frame = excluded.frame, node = excluded.node, number = excluded.number, kind = excluded.kind, "
-    "name = excluded.name, status = excluded.status, result = excluded.result, at = excluded.at"
+    f"INSERT {_into('calls', 'run', *_columns(CallRow))} ON CONFLICT (run, key) DO UPDATE SET {_over(CallRow)}"
 )
 _REPLACE_REQUEST = (
-    f"INSERT INTO requests VALUES (NULL, {_marks(RequestRow, 1)}) ON CONFLICT (run, id) DO UPDATE SET "
-    "key = excluded.key, path = excluded.path, kind = excluded.kind, data = excluded.data, "
-    "opened = excluded.opened, expires = excluded.expires, status = excluded.status, answer = excluded.answer, "
-    '"by" = excluded."by", at = excluded.at WHERE requests.status = \'pending\''
+    f"INSERT {_into('requests', 'run', *_columns(RequestRow))} "
+    f"ON CONFLICT (run, id) DO UPDATE SET {_over(RequestRow)} WHERE requests.status = 'pending'"
 )
 _INSERT_RUN = "INSERT INTO runs VALUES (NULL, " + ", ".join("?" * 21) + ")"
 _INSERT_END = "INSERT INTO ends VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -71,7 +76,7 @@ _SELECT_RUNS = f"""
         runs.signal_by, runs.spent, runs.forked, runs.title,
         ends.ended, ends.value, ends.failure, ends.reason, ends.exhausted, ends.stragglers, ends.usage, ends.state
     FROM runs JOIN flows ON flows.key = runs.declared LEFT JOIN ends ON ends.run = runs.key """
-_REQUEST_COLUMNS = 'id, key, path, kind, data, opened, expires, status, answer, "by", at'
+_FOLLOWED = "UPDATE runs SET signal = '', signal_by = '' WHERE key = ? AND signal IN ('pause', 'resume')"
 
 
 def find(connection: Connection, run_id: str) -> Found | None:
@@ -127,6 +132,7 @@ def write_rows(connection: Connection, key: int, write: Write) -> None:
         many(_REPLACE_REQUEST, [(key, *row) for row in write.requests])
     if write.status:
         connection.execute("UPDATE runs SET status = ? WHERE key = ?", (write.status, key))
+        connection.execute(_FOLLOWED, (key,))
         followed = "UPDATE runs SET signal = '', signal_by = '' WHERE key = ? AND signal IN ('pause', 'resume')"
         connection.execute(followed, (key,))
     if write.spent:
@@ -169,7 +175,8 @@ def _run(row: tuple[Any, ...]) -> RunRow:
 
 def select_requests(connection: Connection, key: int, rest: str, *values: object) -> list[RequestRow]:
     """Return requests of a run that fit what the rest of the clause says, with its order."""
-    rows = connection.execute(f"SELECT {_REQUEST_COLUMNS} FROM requests WHERE run = ? {rest}", (key, *values))
+    columns = ", ".join(_columns(RequestRow))
+    rows = connection.execute(f"SELECT {columns} FROM requests WHERE run = ? {rest}", (key, *values))
     return list(map(RequestRow._make, rows))
 
 
@@ -177,26 +184,22 @@ def select_record(connection: Connection, key: int) -> Stored:
     """Return everything of a run. In a transaction, so that it is of one moment."""
     first, last = key * SHIFT, (key + 1) * SHIFT - 1
 
-    def select(table: str, row: Any, time: str = "") -> Any:
-        names = [f'"{name}"' for name in row._fields[1:]]
-        if time:
-            names[row._fields.index(time) - 1] = "time"
-        columns = ", ".join(names)
-        query = f"SELECT at - {first}, {columns} FROM {table} WHERE at BETWEEN ? AND ? ORDER BY {table}.at"
+    def select(table: str, row: Any) -> Any:
+        columns = ", ".join(_columns(row)[1:])
+        query = (
+            f"SELECT position - {first}, {columns} FROM {table} WHERE position BETWEEN ? AND ? ORDER BY position"
+        )
         make = partial(tuple.__new__, row)  # `_make` counts the values of each row once more
         return list(map(make, connection.execute(query, (first, last))))
 
-    calls = connection.execute(
-        "SELECT key, frame, node, number, kind, name, status, result, at FROM calls WHERE run = ? ORDER BY place",
-        (key,),
-    )
+    calls = f"SELECT {', '.join(_columns(CallRow))} FROM calls WHERE run = ? ORDER BY position"
     return Stored(
         run=run_rows(connection, "WHERE runs.key = ?", (key,))[0],
         frames=select("frames", FrameRow),
         visits=select("visits", VisitRow),
-        notes=select("notes", NoteRow, "at"),
-        calls=list(map(CallRow._make, calls)),
-        requests=select_requests(connection, key, "ORDER BY opened, place"),
+        notes=select("notes", NoteRow),
+        calls=list(map(CallRow._make, connection.execute(calls, (key,)))),
+        requests=select_requests(connection, key, "ORDER BY opened, position"),
     )
 
 
@@ -205,7 +208,7 @@ def remove_runs(connection: Connection, keys: Iterable[int]) -> None:
     for key in keys:
         first, last = key * SHIFT, (key + 1) * SHIFT - 1
         for table in ("frames", "visits", "notes"):
-            connection.execute(f"DELETE FROM {table} WHERE at BETWEEN ? AND ?", (first, last))
+            connection.execute(f"DELETE FROM {table} WHERE position BETWEEN ? AND ?", (first, last))
         for table in ("calls", "requests", "ends"):
             connection.execute(f"DELETE FROM {table} WHERE run = ?", (key,))
         (declared,) = connection.execute("SELECT declared FROM runs WHERE key = ?", (key,)).fetchone()

@@ -95,6 +95,29 @@ class ControlContract:
         with pytest.raises(RunConflict, match="cancelled"):
             await store.signal("run", "stop", "ann")
 
+    async def test_resume_takes_back_a_pause_and_nothing_stronger(self, store: RunStore) -> None:
+        await store.create(run_row(), write_of())
+        assert await store.signal("run", "resume", "a") == "resume"
+        assert await store.signal("run", "pause", "b") == "pause"
+        assert await store.signal("run", "resume", "c") == "resume"
+        assert (await store.run("run")).signal_by == "c"
+        assert await store.signal("run", "stop", "d") == "stop"
+        assert await store.signal("run", "resume", "e") == "stop"
+
+    async def test_a_signal_that_was_followed_is_cleared_by_the_status(self, store: RunStore) -> None:
+        await store.create(run_row(), write_of())
+        followed: list[tuple[Signal, str]] = [("pause", "paused"), ("resume", "running")]
+        for signal, status in followed:
+            await store.signal("run", signal, "bob")
+            await written(store, write_of(spent="1"))
+            assert (await store.run("run")).signal == signal
+            await written(store, write_of(status=status))
+            assert await store.run("run") == run_row(status=status, spent="1")
+        await store.signal("run", "stop", "bob")
+        await written(store, write_of(status="paused"))
+        run = await store.run("run")
+        assert (run.signal, run.signal_by) == ("stop", "bob")
+
     async def test_a_request_is_answered_once(self, store: RunStore) -> None:
         await store.create(run_row(), write_of(requests=(request_row("q1"), request_row("q2"))))
         row = await store.answer("run", "q1", '"yes"', "bob", BEGAN + 10)
