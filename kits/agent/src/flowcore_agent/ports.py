@@ -1,0 +1,132 @@
+"""The ports: what an agent asks of the app around it. Small protocols; some have a default in this kit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from flowcore.messages import Chunk, Message
+from flowcore.models import ModelRunner
+from flowcore_agent.reply import AgentReply
+from flowcore_agent.request import AgentRequest
+
+__all__ = [
+    "Class",
+    "Classifier",
+    "Delivery",
+    "Guard",
+    "Memory",
+    "Models",
+    "Observer",
+    "OutputSink",
+    "SkillCard",
+    "Skills",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """How a request is to be worked on.
+
+    `direct` is answered at once, without tools; a `task` goes into the loop. `depth` says how much is planned.
+    """
+
+    route: Literal["direct", "task"] = "task"
+    depth: Literal["none", "short", "full"] = "none"
+
+
+class Classifier(Protocol):
+    """Says how a request is to be worked on."""
+
+    async def __call__(self, messages: Sequence[Message], tools: Sequence[str], /) -> Class:
+        """Return the class of the request in these messages, for an agent with these tools."""
+        ...
+
+
+class Models(Protocol):
+    """The models that there are for a user and an agent."""
+
+    def enabled(self, user: str, agent: str, /) -> Sequence[str]:
+        """Return the names of the models that may be used, the default first."""
+        ...
+
+    def runner(self, name: str, /) -> ModelRunner:
+        """Return the runner of a model. Raises `LookupError` for one that is not there."""
+        ...
+
+
+class Guard(Protocol):
+    """A guardrail: looks at a text, and says why it is not to pass."""
+
+    name: str
+    fails_open: bool
+    """Whether a text passes when the guardrail itself fails."""
+
+    async def check(self, text: str, messages: Sequence[Message], /) -> str:
+        """Return why the text is blocked, '' if it may pass. `messages` are the conversation."""
+        ...
+
+
+class Memory(Protocol):
+    """What is remembered of a user between conversations."""
+
+    async def core(self, user: str, agent: str, /) -> str:
+        """Return what is always known: the core memory and the profile."""
+        ...
+
+    async def recall(self, user: str, agent: str, query: str, most: int, /) -> Sequence[str]:
+        """Return what fits a query, the best first."""
+        ...
+
+    async def save(self, user: str, agent: str, text: str, /) -> None:
+        """Remember a text."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SkillCard:
+    """What the model is told of a skill before it reads it."""
+
+    name: str
+    description: str
+
+
+class Skills(Protocol):
+    """Texts that say how something is done, read when they are needed."""
+
+    async def cards(self) -> Sequence[SkillCard]:
+        """Return what there is."""
+        ...
+
+    async def read(self, name: str, /) -> str:
+        """Return a skill. Raises `LookupError` for one that is not there."""
+        ...
+
+
+class OutputSink(Protocol):
+    """Where the pieces of an answer go, in order; awaited for each."""
+
+    async def output(self, chunk: Chunk, /) -> object:
+        """Take the next piece."""
+        ...
+
+
+class Delivery(Protocol):
+    """Where the answer goes: a store of conversations, a messenger."""
+
+    async def store(self, request: AgentRequest, reply: AgentReply, /) -> None:
+        """Keep the answer, cleaned, with its conversation."""
+        ...
+
+    async def send(self, request: AgentRequest, text: str, /) -> None:
+        """Send a text to the user. Called at most once for the final response."""
+        ...
+
+
+class Observer(Protocol):
+    """Called after a run that completed: it can neither delay the answer nor change it."""
+
+    async def __call__(self, request: AgentRequest, reply: AgentReply, /) -> None:
+        """Do what is to be done afterwards: metrics, summaries, consolidation of memory."""
+        ...

@@ -1,0 +1,32 @@
+"""The prompt of an agent: in words, in a file, or by the name of a template."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["CustomPrompt", "FilePrompt", "PredefinedPrompt", "Prompt"]
+
+
+@dataclass(frozen=True, slots=True)
+class CustomPrompt:
+    """A text in which `{name}` stands for a variable of the request."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FilePrompt:
+    """A text in a file."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class PredefinedPrompt:
+    """A template of the spec, by its name."""
+
+    name: str
+
+
+Prompt = CustomPrompt | FilePrompt | PredefinedPrompt

@@ -1,0 +1,31 @@
+"""The request: what a caller hands to an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from flowcore.messages import Message
+from flowcore.trigger import TriggerKind
+
+__all__ = ["AgentRequest"]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRequest:
+    """What a caller hands to an agent: the messages so far, who asks, and from where.
+
+    `messages` are an optional system message, then a user's and an assistant's by turns, the last one a user's.
+    `model`, `core` and `prompt_patches` override what the agent says, where it allows that.
+    """
+
+    messages: tuple[Message, ...]
+    user: str = ""
+    source: TriggerKind = "direct"
+    conversation: str = ""
+    model: str | None = None
+    core: str | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
+    prompt_patches: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    context_files: tuple[str, ...] = ()
+    skills: tuple[str, ...] = ()

@@ -1,0 +1,98 @@
+"""The spec of an agent: all that is said of it before a request comes. Frozen, and checked when it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from flowcore import ContractError
+from flowcore.messages import ModelSettings
+from flowcore.models import ModelRunner
+from flowcore.tools import Allowed, Hook, Policy, ToolCatalog
+from flowcore_agent.limits import AgentLimits
+from flowcore_agent.ports import Classifier, Delivery, Guard, Memory, Models, Observer, OutputSink, Skills
+from flowcore_agent.prompt import CustomPrompt, Prompt
+
+__all__ = ["AgentSpec", "OwnTools"]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnTools:
+    """Which of the loop's own tools the model gets."""
+
+    todo: bool = False
+    memory: bool = False
+    skills: bool = False
+    sub_agent: bool = False
+    completion: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AgentSpec:
+    """All that is said of an agent before a request comes.
+
+    Args:
+        name: The agent's name, in prompts, events and records.
+        model: The runner of its model; or the models that it may choose from, by user and agent.
+        default_model: Of several models the one that is used where the request names none.
+        settings: How the model is to answer.
+        prompt: What the model is told first; `templates` are the predefined ones.
+        system_messages: What becomes of a client's system message: refused, or taken in place of the prompt.
+        catalog: The tools there are; `allowed` says which of them a request may use.
+        hooks: As those of `ToolExecutor`.
+        policy: As that of `ToolExecutor`.
+        own_tools: Which of the loop's own tools the model gets.
+        limits: How far the loop may go.
+        classify: Says how a request is worked on; without it, everything goes into the loop.
+        plan: Whether a plan is made for tasks of some depth.
+        verify: Whether a final answer to a task is looked at once more.
+        memory: What is remembered of users.
+        skills: The skills there are.
+        profile: What is known of the agent's surroundings, by heading; added to the system prompt.
+        guards: Guardrails of what comes in.
+        output_guards: Guardrails of what goes out.
+        sink: Where the pieces of the answer go.
+        delivery: Where the answer goes.
+        observers: Called after a run that completed.
+        description: A sentence for readers and diagrams.
+
+    Raises `ContractError` that lists everything that cannot be meant.
+    """
+
+    name: str
+    model: ModelRunner | Models
+    default_model: str = ""
+    settings: ModelSettings = field(default_factory=ModelSettings)
+    prompt: Prompt = field(default_factory=lambda: CustomPrompt("You are a helpful assistant."))
+    templates: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    system_messages: Literal["refuse", "override"] = "refuse"
+    catalog: ToolCatalog | None = None
+    allowed: Allowed = None
+    hooks: Sequence[Hook] = ()
+    policy: Policy | None = None
+    own_tools: OwnTools = field(default_factory=OwnTools)
+    limits: AgentLimits = field(default_factory=AgentLimits)
+    classify: Classifier | None = None
+    plan: bool = False
+    verify: bool = False
+    memory: Memory | None = None
+    skills: Skills | None = None
+    profile: Mapping[str, str] = field(default_factory=dict)
+    guards: Sequence[Guard] = ()
+    output_guards: Sequence[Guard] = ()
+    sink: OutputSink | None = None
+    delivery: Delivery | None = None
+    observers: Sequence[Observer] = ()
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        faults: list[str] = []
+        if not self.name.strip():
+            faults.append("name is empty: give the agent a name")
+        if self.own_tools.memory and self.memory is None:
+            faults.append("own_tools.memory is on, and there is no memory: give memory=")
+        if self.own_tools.skills and self.skills is None:
+            faults.append("own_tools.skills is on, and there are no skills: give skills=")
+        if faults:
+            raise ContractError(f"AgentSpec {self.name!r}: {'; '.join(faults)}")

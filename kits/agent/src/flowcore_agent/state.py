@@ -1,0 +1,52 @@
+"""The state of an agent's run: everything its nodes share, and nothing that cannot be written down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from flowcore import Log
+from flowcore.messages import Attachment, Message, ToolCall
+from flowcore_agent.reply import EndReason, GuardReport, Issue
+from flowcore_agent.request import AgentRequest
+
+__all__ = ["AgentState", "Todo"]
+
+
+@dataclass(frozen=True, slots=True)
+class Todo:
+    """One item of the list that the model keeps of its work."""
+
+    text: str
+    is_done: bool = False
+
+
+@dataclass
+class AgentState:
+    """Where an agent's run stands.
+
+    `prepared` is what a request is made of before the loop: the system prompt, then `messages` in front of the
+    turns. `turns` is what the loop has added: replies with their calls, and results. `calls` are those of the last
+    reply, to be run next. `said` keeps every text of the model, so that something is left after a failure.
+    """
+
+    request: AgentRequest
+    model: str = ""
+    core: str = ""
+    system: str = ""
+    prepared: tuple[Message, ...] = ()
+    turns: Log[Message] = field(default_factory=Log[Message])
+    compacted: int = 0
+    tools: tuple[str, ...] = ()
+    route: str = ""
+    depth: str = ""
+    plan: str = ""
+    turn: int = 0
+    calls: tuple[ToolCall, ...] = ()
+    text: str = ""
+    attachments: tuple[Attachment, ...] = ()
+    said: Log[str] = field(default_factory=Log[str])
+    todo: tuple[Todo, ...] = ()
+    reason: EndReason = "no_answer"
+    was_delivered: bool = False
+    issues: tuple[Issue, ...] = ()
+    guards: tuple[GuardReport, ...] = ()
