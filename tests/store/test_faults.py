@@ -15,7 +15,7 @@ import anyio
 import pytest
 
 from flowcore.errors import StoreError
-from flowcore.store import SQLiteRunStore, VisitRow
+from flowcore.store import SQLiteRunStore, VisitRow, schema
 from flowcore.store.schema import APPLICATION, VERSION
 from flowcore.testing.store_rows import (
     ME,
@@ -35,6 +35,11 @@ def _sql(path: Path, *statements: str) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         for statement in statements:
             connection.execute(statement)
+
+
+def _pragma(path: Path, name: str) -> object:
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute(f"PRAGMA {name}").fetchone()[0]
 
 
 def _seqs(rows: list[VisitRow]) -> list[int]:
@@ -87,10 +92,26 @@ class TestOpening:
     async def test_the_file_says_whose_it_is(self, tmp_path: Path) -> None:
         path = tmp_path / "runs.db"
         await SQLiteRunStore(path).aclose()
-        with closing(sqlite3.connect(path)) as connection:
-            pragmas = ("application_id", "user_version", "journal_mode")
-            told = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in pragmas]
+        told = [_pragma(path, name) for name in ("application_id", "user_version", "journal_mode")]
         assert told == [APPLICATION, VERSION, "wal"]
+
+    async def test_an_older_file_is_led_forward(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        path = tmp_path / "runs.db"
+        store = SQLiteRunStore(path)
+        await store.create(run_row(), write_of(visits=(visit_row(1),)))
+        await store.aclose()
+        step = "ALTER TABLE visits ADD COLUMN mood TEXT NOT NULL DEFAULT ''"
+        monkeypatch.setattr(schema, "VERSION", VERSION + 1)
+        monkeypatch.setattr(schema, "_STEPS", (*schema._STEPS, (step, "CREATE TABLE runs (x)")))
+        with pytest.raises(StoreError, match="table runs already exists"):
+            SQLiteRunStore(path)
+        assert _pragma(path, "user_version") == VERSION
+        monkeypatch.setattr(schema, "_STEPS", (*schema._STEPS[:-1], (step,)))
+        store = SQLiteRunStore(path)
+        await written(store, write_of(visits=(visit_row(6),)))
+        assert _seqs((await store.load("run")).visits) == [1, 6]
+        await store.aclose()
+        assert _pragma(path, "user_version") == VERSION + 1
 
     @pytest.mark.parametrize("path", ["", ":memory:"])
     def test_no_file_at_all(self, path: str) -> None:

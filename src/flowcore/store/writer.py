@@ -153,8 +153,9 @@ class Writer:
     def _start(self) -> None:
         """Start the thread. It ends by itself, and a process does not end before it. Hold the lock."""
         if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name="flowcore store writer")
-            self._thread.start()
+            thread = threading.Thread(target=self._work, name="flowcore store writer")
+            thread.start()
+            self._thread = thread
 
     def _work(self) -> None:
         while True:

@@ -1,4 +1,4 @@
-"""What flowcore's own tests use, for yours: a clock, a scripted model, a runner, replay, the contract of stores."""
+"""What flowcore's own tests use, for yours: a clock, a scripted model, a runner, replay, contracts of stores."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "StoreContract":
-        from .store_suite import StoreContract  # noqa: PLC0415 - needs pytest, which the rest does not
-
+        try:
+            from .store_suite import StoreContract  # noqa: PLC0415 - needs pytest, which the rest does not
+        except ModuleNotFoundError as error:
+            raise ImportError(f'StoreContract needs {error.name}: pip install "flowcore[test]"') from error
         return StoreContract
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
