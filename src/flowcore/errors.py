@@ -147,16 +147,27 @@ class BudgetExhausted(FlowcoreError):
     """Raised when a limit is reached. `path` names the scope whose limit it was; '' is a whole run's.
 
     `scope_id` tells scopes of one process apart: to an enclosing scope, a limit inside it is an ordinary failure.
+    `scope_path` is where that scope is; of visits that ran out, `path` is the one that was too many.
     """
 
     code: ClassVar[str] = "budget_exhausted"
 
-    def __init__(self, dimension: str, limit: float, used: float, path: str = "", *, scope_id: int = 0) -> None:
+    def __init__(
+        self,
+        dimension: str,
+        limit: float,
+        used: float,
+        path: str = "",
+        *,
+        scope_id: int = 0,
+        scope_path: str | None = None,
+    ) -> None:
         self.dimension = dimension
         self.limit = limit
         self.used = used
         self.path = path
         self.scope_id = scope_id
+        self.scope_path = path if scope_path is None else scope_path
         super().__init__(dimension, limit, used, path)
 
     def __str__(self) -> str:

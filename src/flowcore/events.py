@@ -296,6 +296,8 @@ class BudgetSpent(Event):
     dimension: str
     limit: float
     used: float
+    scope: str = ""
+    """The path of the scope whose limit it was; '' is the run's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

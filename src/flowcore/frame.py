@@ -45,6 +45,7 @@ class Frame:
         "order",
         "owner",
         "parent",
+        "position",
         "rounds",
         "scope",
         "shape",
@@ -65,6 +66,8 @@ class Frame:
         self.rounds = 0
         self.index = index
         self.label = ""
+        self.position = -1
+        """Of a walk beside others: which of them it is, in declared order."""
         self.owner: Frame | None = None
         self.children: list[Frame] = []
         self.dropped = False
@@ -108,12 +111,18 @@ class Frame:
         made = Frame(self.flow, self.parent, self.node, self.number, index)
         made.owner = self
         made.label = label
+        made.position = len(self.children)
         self.children.append(made)
         return made
 
-    def begun(self, position: int) -> Frame | None:
-        """Return the walk beside others at a position, if it was begun."""
-        return self.children[position] if position < len(self.children) else None
+    def beside(self, position: int, label: str = "") -> Frame:
+        """Return the walk beside others at a position, begun now if it was not: a branch of a name, or an item."""
+        children = self.children
+        while len(children) <= position:  # several, where others of an interrupted visit had got further
+            self.branch(None if label else len(children))
+        found = children[position]
+        found.label = label
+        return found
 
     def stand(self, standing: Standing, *, is_entered: bool) -> None:
         """Note where the walk was interrupted: a visit that was entered will be entered again."""

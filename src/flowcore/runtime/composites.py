@@ -126,10 +126,10 @@ async def _parallel(walk: Walker, item: PlanNode, definition: Parallel, place: P
     plan, order = item.inner, list[int]()
     assert plan is not None  # built with the flow
     starts = [plan.nodes[branch.id] for branch in definition.branches]
+    sides = [place.frame.beside(index, start.id) for index, start in enumerate(starts)]
 
     def begin(index: int, slot: Slot) -> Side:
-        beside = place.frame.begun(index) or place.frame.branch(label=starts[index].id)
-        inner = walk.child(plan, _beside(place, beside, slot=slot))
+        inner = walk.child(plan, _beside(place, sides[index], slot=slot))
         return _side(inner, partial(inner.run, starts[index], values))
 
     def verdict(index: int, ended: Ended) -> Verdict:
@@ -199,14 +199,14 @@ async def _gather_rest(
 
 
 def known_end(ended: Ended, scope: Scope) -> Ended:
-    """Return how a walk ended before an interruption: a limit that ran out in another process is one of today's."""
+    """Return how a walk ended before an interruption: a limit that ran out in another process is one of today's.
+
+    Unless its scope was one inside of the walk, which is no more.
+    """
     error = ended.error
-    if not isinstance(error, BudgetExhausted | NodeTimeout) or error.scope_id:
-        return ended
-    around = scope
-    while around.parent is not None and around.path != error.path:
-        around = around.parent
-    error.scope_id = around.limit_id
+    if isinstance(error, BudgetExhausted | NodeTimeout) and not error.scope_id:
+        path = error.path if isinstance(error, NodeTimeout) else error.scope_path
+        error.scope_id = next((around.limit_id for around in scope.chain if around.path == path), 0)
     return ended
 
 
@@ -219,7 +219,7 @@ async def _each(walk: Walker, item: PlanNode, definition: Each, place: Place, va
 
     def begin(index: int, slot: Slot) -> Side:
         shape, start = starts[index]
-        beside = frame.begun(index) or frame.branch(index)
+        beside = frame.beside(index)
         inner = walk.child(plan, _beside(place._replace(scope=scope, shape=shape), beside, slot=slot))
         return _side(inner, partial(inner.run, entry, start))
 

@@ -109,6 +109,8 @@ class Ledger:
             told = dump_outcome(self.codec, done.outcome, path)
             if done.inner is not None:
                 self.number(done.inner)
+                for child in done.inner.children:  # those whose visits were not told stand beside the others
+                    self.number(child)
         except NotSerialisable as error:
             return error
         if patch or told:

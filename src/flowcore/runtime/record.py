@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -47,7 +47,8 @@ class Recorder:
 
     def __init__(self, plan: Plan, run_id: str, scope: Scope, clock: Clock, trace: Trace | None = None) -> None:
         self.run_id = run_id
-        self.trace = trace or Trace(plan.name, run_id, clock.utcnow(), partial(plan_data, plan), scope.budget)
+        made = Trace(plan.name, run_id, clock.utcnow(), partial(plan_data, plan), scope.budget)
+        self.trace = made if trace is None else trace
         self.listeners: list[Listener] = []
         self.round = 0
         self.seq = 0
@@ -65,15 +66,26 @@ class Recorder:
         self._counters = scope.counters
         self._version = scope.version
         self._exhausted: set[tuple[str, int]] = set()
+        self._exhausted_before: frozenset[tuple[str, str]] = frozenset()
         self._names: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._open: dict[tuple[Frame, str, int], Opened] = {}
         self._again: dict[tuple[Frame, str, int], Opened] = {}
         names = (*COUNTED, "seconds")
         self._unwarned = [(name, limit) for name in names if (limit := getattr(scope.budget, name))]
 
-    def go_on(self, round: int, seq: int, requests: int) -> None:
-        """Count on from what another process has told of the run."""
+    def go_on(
+        self,
+        round: int,
+        seq: int,
+        requests: int,
+        warned: Collection[str] = (),
+        exhausted: Iterable[tuple[str, str]] = (),
+    ) -> None:
+        """Count on from what another process has told of the run, and tell no limit again that it told."""
         self.round, self.seq, self._requests = round, seq, requests
+        self._exhausted_before = frozenset(exhausted)
+        known = {*warned, *(dimension for dimension, path in self._exhausted_before if not path)}
+        self._unwarned = [pair for pair in self._unwarned if pair[0] not in known]
 
     @property
     def now(self) -> float:
@@ -237,11 +249,13 @@ class Recorder:
     def exhausted(self, error: BudgetExhausted, path: str) -> None:
         """Note a limit that was reached; once for each."""
         key = (error.dimension, error.scope_id)
-        if key not in self._exhausted:
+        told_before = (error.dimension, error.scope_path) in self._exhausted_before
+        if key not in self._exhausted and not told_before:
             self._exhausted.add(key)
             if self._scope.holds(error):
                 self._unwarned = [pair for pair in self._unwarned if pair[0] != error.dimension]
-            self.note(BudgetSpent, path, dimension=error.dimension, limit=error.limit, used=error.used)
+            known = {"limit": error.limit, "used": error.used, "scope": error.scope_path}
+            self.note(BudgetSpent, path, dimension=error.dimension, **known)
 
     def _warn(self, where: Where) -> None:
         for dimension, limit in self._unwarned:

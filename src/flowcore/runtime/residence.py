@@ -94,7 +94,7 @@ class Residence:
             ledger.know_root(record.trace.root, self._root)
         else:
             ledger.take_up(taken.stored, taken.frames)
-            record.go_on(taken.rounds, taken.seq, taken.requests)
+            record.go_on(taken.rounds, taken.seq, taken.requests, taken.warned, taken.exhausted)
         record.ledger = ledger
 
     def watch(self, loop: Loop, heard: Callable[[Attention], None], lost: Callable[[Exception], None]) -> None:

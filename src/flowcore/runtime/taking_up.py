@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..errors import FlowChanged
+from ..events import BudgetSpent, BudgetWarned, Event
 from ..frame import Frame, Standing
 from ..graph import Each, Parallel, Plan, PlanNode, Subflow
 from ..scope.budget import COUNTED
@@ -16,6 +17,7 @@ from ..store import FrameRow, Stored, VisitRow
 from ..store.failures import read_error, read_failure
 from ..store.reading import Reading
 from ..types import as_class
+from ..visit import Note
 from .host import Ended
 
 __all__ = ["TakenUp"]
@@ -44,8 +46,8 @@ class TakenUp:
         self._since = records[0].first_seq if self.reading.trace.forgotten and records else 0
         root, run = self.reading.trace.root, stored.run
         self.shape = self._shape(run.state_type, plan)
+        self._walk(root, plan, self.shape, dict(root.start))
         self.start = dict(root.start)
-        self._walk(root, plan, self.shape, self.start)
         if self._changes:
             said = f"run {run.run_id} of {run.flow} cannot go on in today's flow"
             raise FlowChanged(said, self._changes)
@@ -79,6 +81,19 @@ class TakenUp:
     def requests(self) -> int:
         """How many requests to models were numbered."""
         return sum(row.kind == "model.requested" for row in self.stored.notes)
+
+    @property
+    def warned(self) -> set[str]:
+        """The dimensions of which it was told that they run out."""
+        return {note.values["dimension"] for note in self._noted(BudgetWarned)}
+
+    @property
+    def exhausted(self) -> set[tuple[str, str]]:
+        """The limits of which it was told that they were reached: dimension, and path of the scope."""
+        return {(note.values["dimension"], note.values["scope"]) for note in self._noted(BudgetSpent)}
+
+    def _noted(self, event: type[Event]) -> Iterable[Note]:
+        return (self.reading.note(row) for row in self.stored.notes if row.kind == event.kind)
 
     def _count(self) -> None:
         """Count what was spent in each scope that a walk has of its own."""
@@ -169,6 +184,8 @@ class TakenUp:
         elif isinstance(definition, Parallel):
             assert item.inner is not None  # built with the flow
             for child in inner.children:
+                if not child.label:
+                    continue  # it had not begun: others had, that are declared after it
                 if child.label not in item.inner.nodes:
                     self._changes.append(f"{inner.path}: there is no branch {child.label} any more")
                     continue

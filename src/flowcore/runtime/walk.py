@@ -163,10 +163,9 @@ class Walk:
         frame = self.place.frame
         if item.max_visits is not None and number > item.max_visits:
             if item.over_limit is None:
-                path = frame.path_of(item.id, number)
-                raise BudgetExhausted(
-                    "visits", item.max_visits, number - 1, path, scope_id=self.place.scope.limit_id
-                )
+                path, scope = frame.path_of(item.id, number), self.place.scope
+                limits = (item.max_visits, number - 1, path)
+                raise BudgetExhausted("visits", *limits, scope_id=scope.limit_id, scope_path=scope.path)
             return item.over_limit
         if item.starts_round:
             self.place.scope.charge_round()

@@ -11,7 +11,7 @@ __all__ = ["dump_failure", "failure_data", "load_failure", "read_error", "read_f
 
 _FIELDS = ("path", "type", "code", "message", "attempts")
 _DETAILS: dict[type[Exception], tuple[str, ...]] = {
-    BudgetExhausted: ("dimension", "limit", "used", "path"),
+    BudgetExhausted: ("dimension", "limit", "used", "path", "scope_path"),
     NodeTimeout: ("path", "seconds"),
 }
 
@@ -31,7 +31,7 @@ def failure_data(failure: Failure) -> dict[str, Any]:
 
 
 def read_failure(data: dict[str, Any]) -> Failure:
-    """Return the failure that `failure_data` made data of. Of its exception only limits of ours are known again."""
+    """Return the failure that `failure_data` made data of. Of exceptions only limits of ours are known again."""
     path, kind, code, message, attempts = (data[name] for name in _FIELDS)
     return Failure(path, kind, code, message, attempts, _limit(data))
 

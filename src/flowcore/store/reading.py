@@ -46,20 +46,15 @@ class Reading:
         self._drop(stored.visits)
         if run.end is not None:
             self.trace.ending = read_ending(run.end, codec)
-        self.trace.notes += [self._note(row) for row in stored.notes if row.seq >= since]
+        self.trace.notes += [self.note(row) for row in stored.notes if row.seq >= since]
 
     def _frames(self, rows: Iterable[FrameRow]) -> dict[int, Frame]:
         found = {0: self.trace.root}
         for row in sorted(rows, key=lambda row: row.frame):
-            if row.frame:
-                frame = Frame(
-                    row.flow, found[row.parent], row.node, row.number, None if row.place < 0 else row.place
-                )
-                frame.label = row.label
-                found[row.frame] = frame
-                if row.owner >= 0:
-                    frame.owner = found[row.owner]
-                    frame.owner.children.append(frame)
+            if row.owner >= 0:
+                found[row.frame] = found[row.owner].beside(row.place, row.label)
+            elif row.frame:
+                found[row.frame] = Frame(row.flow, found[row.parent], row.node, row.number)
             frame = found[row.frame]
             if row.start:
                 frame.start = self.codec.decode_fields(row.start, frame.path or "state")
@@ -110,7 +105,8 @@ class Reading:
         labels = self._alternatives.get((_declared(frame), row.node), ())
         return tuple(label for label in labels if label != row.label)
 
-    def _note(self, row: NoteRow) -> Note:
+    def note(self, row: NoteRow) -> Note:
+        """Return what happened and no visit tells as the trace keeps it."""
         where: Where = row.node if row.frame < 0 else (self.frames[row.frame], row.node, row.number)
         kind = _KINDS.get(row.kind)
         if kind is None:

@@ -86,7 +86,7 @@ def frame_row(codec: Codec, frame: Frame, numbers: Mapping[Frame, int], now: flo
         -1 if frame.owner is None else numbers[frame.owner],
         frame.node,
         frame.number,
-        -1 if frame.index is None else frame.index,
+        frame.position,
         frame.label,
         frame.flow,
         "" if shape is None else codec.name_of(shape.cls),
