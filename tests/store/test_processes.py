@@ -164,6 +164,23 @@ async def test_a_lock_that_lasts_too_long_is_told_and_forgotten(tmp_path: Path) 
     await store.aclose()
 
 
+async def test_a_file_that_somebody_has_for_himself_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    store = SQLiteRunStore(path, busy_timeout=0.05)
+    await store.create(run_row(), write_of())
+    await store.aclose()
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("PRAGMA locking_mode = EXCLUSIVE")
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreError, match=r"runs\.db: it is locked by another process"):
+        SQLiteRunStore(path, busy_timeout=0.05)
+    other.execute("ROLLBACK")
+    other.close()
+    again = SQLiteRunStore(path, busy_timeout=0.05)
+    assert await again.run("run") == run_row()
+    await again.aclose()
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 async def test_parent_and_child_both_go_on_after_a_fork(tmp_path: Path) -> None:

@@ -117,6 +117,14 @@ class EndingContract:
         active = await store.runs(status=("running", "paused", "waiting"))
         assert [run.run_id for run in active] == ["other"]
 
+    async def test_runs_that_delegated_one_another_end_as_well(self, store: RunStore) -> None:
+        for run_id, parent in (("run", "other"), ("other", "run"), ("own", "own")):
+            await store.create(run_row(run_id, trigger=Trigger("delegation", parent=parent)), write_of(run_id))
+        assert await store.settle("run", end_row(), None, owner=ME) is True
+        assert await store.settle("own", end_row(), None, owner=ME) is True
+        told = [(run.run_id, run.status) for run in await store.runs()]
+        assert told == [("own", "completed"), ("other", "cancelled"), ("run", "completed")]
+
     async def test_what_was_handed_over_before_an_ending_is_written_before_it(self, store: RunStore) -> None:
         await store.create(run_row(), write_of())
         await store.create(run_row("other"), write_of("other"))
