@@ -16,7 +16,7 @@ from .field import context_node
 from .size import Count, tokens_of
 from .units import Unit, flat, read_history
 
-__all__ = ["INSTRUCTIONS", "compact"]
+__all__ = ["INSTRUCTIONS", "compact", "compacted"]
 
 INSTRUCTIONS = """\
 You sum up the older part of a conversation, so that it can go on without that part.
@@ -63,16 +63,23 @@ def compact(
         raise ContractError(f"compact: the runner is a {type(runner).__name__}: give ModelRunner(model)")
 
     async def shorten(messages: list[Message]) -> Sequence[Message]:
-        history = read_history(messages)
-        older, newer = history.around(_cut(history.units, keep))
-        summary, rest = _summary_in(older)
-        if not rest:
-            return messages
-        said = Message("user", _HEADING + await _summed_up(runner, instructions, summary, rest))
-        return flat([history.leading, (said,)], newer)
+        return await compacted(messages, runner, keep=keep, instructions=instructions)
 
     words = f"Have a model sum up all but the last {keep} messages."
     return context_node(state, "compact", words, shorten, field=field, into=field, count=count)
+
+
+async def compacted(
+    messages: Sequence[Message], runner: ModelRunner, *, keep: int = 6, instructions: str = INSTRUCTIONS
+) -> list[Message]:
+    """Return the messages as `compact` leaves them. Raises what the node raises."""
+    history = read_history(messages)
+    older, newer = history.around(_cut(history.units, keep))
+    summary, rest = _summary_in(older)
+    if not rest:
+        return list(messages)
+    said = Message("user", _HEADING + await _summed_up(runner, instructions, summary, rest))
+    return flat([history.leading, (said,)], newer)
 
 
 def _cut(units: Sequence[Unit], keep: int) -> int:

@@ -15,9 +15,9 @@ from ..state.shape import field_types, is_state_type
 from ..step import Step
 from ..types import StateT, type_name
 from ..visit_host import inside
-from .size import Count
+from .size import Count, tokens_of
 
-__all__ = ["Shorten", "context_node"]
+__all__ = ["Shorten", "context_node", "tell_compacted"]
 
 Shorten = Callable[[list[Message]], Awaitable[Sequence[Message]]]
 """Makes fewer messages, or shorter ones, of those given; the same ones where nothing is to do."""
@@ -37,7 +37,7 @@ def context_node(
         messages = _messages(step.state, id, field)
         shorter = list(await shorten(messages))
         if shorter != messages:
-            _tell(step, id, field, (messages, shorter), count)
+            tell_compacted(step, id, field, messages, shorter, count)
         if shorter != messages or into != field:
             setattr(step.state, into, _like(getattr(step.state, into), shorter))
         return Continue()
@@ -70,14 +70,21 @@ def _like(before: object, messages: list[Message]) -> Any:
     return tuple(messages) if isinstance(before, tuple) else messages
 
 
-def _tell(step: Step[Any], id: str, field: str, sides: tuple[list[Message], list[Message]], count: Count) -> None:
+def tell_compacted(
+    step: Step[Any],
+    how: str,
+    field: str,
+    before: Sequence[Message],
+    after: Sequence[Message],
+    count: Count = tokens_of,
+) -> None:
+    """Tell that messages became fewer or shorter: the event `context.compacted`, with the sizes of both."""
     visit = inside(step.scope)
     if visit is not None:
-        before, after = sides
         visit.host.note(
             visit.where,
             ContextCompacted,
-            how=id,
+            how=how,
             field=field,
             messages_before=len(before),
             messages_after=len(after),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import isawaitable
 from typing import Any
 
@@ -30,6 +30,10 @@ class Rules:
     limit: int | None
     repairs: int
     reducer: Reducer | None
+
+    def with_reducer(self, reducer: Reducer) -> Rules:
+        """Return the rules with this reducer where they have none."""
+        return self if self.reducer is not None else replace(self, reducer=reducer)
 
 
 class Exchange:

@@ -108,6 +108,11 @@ class ModelRunner:
         """What the model is known by."""
         return self._name
 
+    @property
+    def context_limit(self) -> int | None:
+        """How many tokens a request and its answer may be; None where that was not said."""
+        return self._rules.limit
+
     @overload
     def prepare(
         self,
@@ -164,6 +169,7 @@ class ModelRunner:
         tools: Sequence[ToolSchema] = (),
         sink: Sink | None = None,
         settings: ModelSettings | None = None,
+        reducer: Reducer | None = None,
         scope: Scope | None = None,
     ) -> ModelReply[str]: ...
     @overload
@@ -174,6 +180,7 @@ class ModelRunner:
         output: type[T] | TypeAdapter[T],
         sink: Sink | None = None,
         settings: ModelSettings | None = None,
+        reducer: Reducer | None = None,
         scope: Scope | None = None,
     ) -> ModelReply[T]: ...
     @overload
@@ -185,6 +192,7 @@ class ModelRunner:
         tools: Sequence[ToolSchema],
         sink: Sink | None = None,
         settings: ModelSettings | None = None,
+        reducer: Reducer | None = None,
         scope: Scope | None = None,
     ) -> ModelReply[T | None]: ...
     @overload
@@ -194,6 +202,7 @@ class ModelRunner:
         *,
         prepared: Prepared[T],
         sink: Sink | None = None,
+        reducer: Reducer | None = None,
         scope: Scope | None = None,
     ) -> ModelReply[T]: ...
     async def invoke(
@@ -205,12 +214,14 @@ class ModelRunner:
         sink: Sink | None = None,
         prepared: Prepared[Any] | None = None,
         settings: ModelSettings | None = None,
+        reducer: Reducer | None = None,
         scope: Scope | None = None,
     ) -> ModelReply[Any]:
         """Send the messages (a text is one user message) and return the reply, its `value` of the type `output`.
 
         Each request is charged before it is sent, repairs and those that are sent again too; tokens and cost are
         added when they are known. With a `sink` the answer comes piece by piece, and the sink is awaited for each.
+        A `reducer` shortens these messages where the runner has none.
 
         Raises:
             BudgetExhausted: The scope has no request left.
@@ -232,7 +243,8 @@ class ModelRunner:
         tally = Tally()
         tally.warn(*frame.warnings)
         delivery = None if sink is None else Delivery(sink)
-        exchange = Exchange(self._sender, self._rules, frame, payer, delivery, tally)
+        rules = self._rules if reducer is None else self._rules.with_reducer(reducer)
+        exchange = Exchange(self._sender, rules, frame, payer, delivery, tally)
         reply, value = await exchange.answer(said)
         return replace(reply, value=value, usage=tally.usage, cost=tally.cost, warnings=tuple(tally.warnings))
 
