@@ -12,6 +12,7 @@ from flowcore_agent.reply import AgentReply
 from flowcore_agent.request import AgentRequest
 
 __all__ = [
+    "Authenticate",
     "Class",
     "Classifier",
     "Delivery",
@@ -36,6 +37,14 @@ class Class:
     depth: Literal["none", "short", "full"] = "none"
 
 
+class Authenticate(Protocol):
+    """Says who asks. It is called before anything else is looked at."""
+
+    async def __call__(self, request: AgentRequest, /) -> str:
+        """Return the user that a request is from. Raises whatever refuses it: nothing is run then."""
+        ...
+
+
 class Classifier(Protocol):
     """Says how a request is to be worked on."""
 
@@ -53,6 +62,10 @@ class Models(Protocol):
 
     def runner(self, name: str, /) -> ModelRunner:
         """Return the runner of a model. Raises `LookupError` for one that is not there."""
+        ...
+
+    def core(self, name: str, /) -> str:
+        """Return the core version that a model is to be run by; `"default"` leaves it to the agent."""
         ...
 
 

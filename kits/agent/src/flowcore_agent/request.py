@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from flowcore.messages import Message
+from flowcore.messages import Message, ModelSettings
 from flowcore.trigger import TriggerKind
 
 __all__ = ["AgentRequest"]
@@ -16,15 +16,19 @@ class AgentRequest:
     """What a caller hands to an agent: the messages so far, who asks, and from where.
 
     `messages` are an optional system message, then a user's and an assistant's by turns, the last one a user's.
-    `model`, `core` and `prompt_patches` override what the agent says, where it allows that.
+    `model`, `core`, `settings` and `prompt_patches` (JSON merge patches of templates, by name) override what the
+    agent says, where it allows that. `key` proves who asks: it is handed to the agent's `authenticate` alone, and
+    not kept.
     """
 
     messages: tuple[Message, ...]
     user: str = ""
+    key: str = field(default="", repr=False)
     source: TriggerKind = "direct"
     conversation: str = ""
     model: str | None = None
     core: str | None = None
+    settings: ModelSettings | None = None
     variables: Mapping[str, str] = field(default_factory=dict)
     prompt_patches: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     context_files: tuple[str, ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -11,7 +11,17 @@ from flowcore.messages import ModelSettings
 from flowcore.models import ModelRunner
 from flowcore.tools import Allowed, Hook, Policy, ToolCatalog
 from flowcore_agent.limits import AgentLimits
-from flowcore_agent.ports import Classifier, Delivery, Guard, Memory, Models, Observer, OutputSink, Skills
+from flowcore_agent.ports import (
+    Authenticate,
+    Classifier,
+    Delivery,
+    Guard,
+    Memory,
+    Models,
+    Observer,
+    OutputSink,
+    Skills,
+)
 from flowcore_agent.prompt import CustomPrompt, Prompt
 
 __all__ = ["AgentSpec", "OwnTools"]
@@ -36,8 +46,12 @@ class AgentSpec:
         name: The agent's name, in prompts, events and records.
         model: The runner of its model; or the models that it may choose from, by user and agent.
         default_model: Of several models the one that is used where the request names none.
+        core: The core version, where neither request nor model name one: see `available_cores`.
         settings: How the model is to answer.
-        prompt: What the model is told first; `templates` are the predefined ones.
+        authenticate: Says who asks, before anything else.
+        prompt: What the model is told first.
+        templates: The predefined prompts by name: `text`, and `variables` with their defaults.
+        patchable: The templates that a request may patch.
         system_messages: What becomes of a client's system message: refused, or taken in place of the prompt.
         catalog: The tools there are; `allowed` says which of them a request may use.
         hooks: As those of `ToolExecutor`.
@@ -63,9 +77,12 @@ class AgentSpec:
     name: str
     model: ModelRunner | Models
     default_model: str = ""
+    core: str = "default"
     settings: ModelSettings = field(default_factory=ModelSettings)
+    authenticate: Authenticate | None = None
     prompt: Prompt = field(default_factory=lambda: CustomPrompt("You are a helpful assistant."))
     templates: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    patchable: Collection[str] = ()
     system_messages: Literal["refuse", "override"] = "refuse"
     catalog: ToolCatalog | None = None
     allowed: Allowed = None
@@ -96,3 +113,8 @@ class AgentSpec:
             faults.append("own_tools.skills is on, and there are no skills: give skills=")
         if faults:
             raise ContractError(f"AgentSpec {self.name!r}: {'; '.join(faults)}")
+
+    @property
+    def system_prompt_supported(self) -> bool:
+        """Whether a client may offer its user a field for a system prompt."""
+        return self.system_messages == "override"

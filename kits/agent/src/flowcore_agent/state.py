@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from flowcore import Log
-from flowcore.messages import Attachment, Message, ToolCall
+from flowcore.messages import Attachment, Message, ModelSettings, ToolCall
 from flowcore_agent.reply import EndReason, GuardReport, Issue
 from flowcore_agent.request import AgentRequest
 
@@ -24,14 +24,21 @@ class Todo:
 class AgentState:
     """Where an agent's run stands.
 
-    `prepared` is what a request is made of before the loop: the system prompt, then `messages` in front of the
-    turns. `turns` is what the loop has added: replies with their calls, and results. `calls` are those of the last
-    reply, to be run next. `said` keeps every text of the model, so that something is left after a failure.
+    What admission found: `model` and `core`, `settings` with everything merged, `prompt` (the configured one with
+    its variables filled in, or the client's words in its place where `is_client_prompt`), and its steps in
+    `admitted`. `prepared` is what a request is made of before the loop: the system prompt, then `messages` in
+    front of the turns. `turns` is what the loop has added: replies with their calls, and results. `calls` are
+    those of the last reply, to be run next. `said` keeps every text of the model, so that something is left after
+    a failure, and `thoughts` what it reasoned.
     """
 
     request: AgentRequest
     model: str = ""
     core: str = ""
+    settings: ModelSettings = field(default_factory=ModelSettings)
+    prompt: str = ""
+    is_client_prompt: bool = False
+    admitted: tuple[str, ...] = ()
     system: str = ""
     prepared: tuple[Message, ...] = ()
     turns: Log[Message] = field(default_factory=Log[Message])
@@ -45,8 +52,10 @@ class AgentState:
     text: str = ""
     attachments: tuple[Attachment, ...] = ()
     said: Log[str] = field(default_factory=Log[str])
+    thoughts: Log[str] = field(default_factory=Log[str])
     todo: tuple[Todo, ...] = ()
     reason: EndReason = "no_answer"
+    is_partial: bool = False
     was_delivered: bool = False
     issues: tuple[Issue, ...] = ()
     guards: tuple[GuardReport, ...] = ()

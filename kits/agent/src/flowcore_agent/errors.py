@@ -1,0 +1,82 @@
+"""Every error of the Agent Kit.
+
+    FlowcoreError
+    └── AgentError            an agent cannot do what it was asked
+        ├── AdmissionError        a request is not taken: every fault in one list
+        └── TurnLimitReached      the turns are used up, and the spec says that this is an error
+
+Each class has a stable `code`, and each fault one of its own, that programs may compare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from flowcore import FlowcoreError
+
+__all__ = ["AdmissionError", "AdmissionFault", "AgentError", "TurnLimitReached"]
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionFault:
+    """One fault of a request.
+
+    `code` is stable; `where` is the place in the request or the spec; `message` says what is wrong and `remedy`
+    what to do.
+    """
+
+    code: str
+    where: str
+    message: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"[{self.code}] {self.where}: {self.message}. {self.remedy}."
+
+
+class AgentError(FlowcoreError):
+    """An agent cannot do what it was asked."""
+
+    code: ClassVar[str] = "agent"
+
+
+class AdmissionError(AgentError):
+    """A request is not taken, and nothing was run. `faults` has everything that is wrong with it.
+
+    `status` is what a server answers with: it is always the client's mistake.
+    """
+
+    code: ClassVar[str] = "admission"
+    status: ClassVar[int] = 400
+
+    def __init__(self, agent: str, faults: Sequence[AdmissionFault]) -> None:
+        self.agent = agent
+        self.faults = tuple(faults)
+        super().__init__(agent, self.faults)
+
+    def __str__(self) -> str:
+        count = len(self.faults)
+        lines = [
+            f"agent {self.agent!r} does not take the request, which has {count} fault{'' if count == 1 else 's'}:"
+        ]
+        lines += [f"  {number}. {fault}" for number, fault in enumerate(self.faults, 1)]
+        return "\n".join(lines)
+
+
+class TurnLimitReached(AgentError):
+    """There is no answer after the last turn of a loop with `on_limit="error"`."""
+
+    code: ClassVar[str] = "turn_limit"
+
+    def __init__(self, agent: str, turns: int) -> None:
+        self.agent = agent
+        self.turns = turns
+        super().__init__(agent, turns)
+
+    def __str__(self) -> str:
+        return (
+            f"agent {self.agent!r} has no answer after {self.turns} turns: raise AgentLimits(turns=...), or leave"
+            ' on_limit at "wrap_up"'
+        )
