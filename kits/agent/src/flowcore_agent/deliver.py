@@ -20,6 +20,7 @@ def deliver_node(parts: Parts) -> Node[AgentState, object, None, AgentReply]:
             AgentReply(
                 text=state.text.strip(),
                 reason=state.reason,
+                is_partial=state.is_partial,
                 model=state.model,
                 turn=tuple(state.turns),
                 attachments=state.attachments,

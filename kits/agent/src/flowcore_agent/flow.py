@@ -6,8 +6,8 @@ from typing import Any
 
 from flowcore import Flow
 from flowcore_agent.deliver import deliver_node
-from flowcore_agent.loop.act import act_node
-from flowcore_agent.loop.think import think_node, wrap_up_node
+from flowcore_agent.loop.rows import loop_rows
+from flowcore_agent.own_tools import own_tools
 from flowcore_agent.parts import Parts
 from flowcore_agent.prepare import prepare_node
 from flowcore_agent.reply import AgentReply
@@ -22,18 +22,16 @@ def agent_flow(spec: AgentSpec) -> Flow[AgentState, object, AgentReply]:
 
     Its state comes from `admit(spec, request)`.
     """
-    parts = Parts.of(spec)
+    parts = Parts.of(spec, own_tools(spec))
     prepare: Any = prepare_node(parts)
-    think: Any = think_node(parts)
-    act: Any = act_node(parts)
-    wrap_up: Any = wrap_up_node(parts)
     deliver: Any = deliver_node(parts)
+    loop = loop_rows(parts, deliver)
     return Flow(
         spec.name,
-        prepare.to(think),
-        think.to(answer=deliver, calls=act, limit=wrap_up),
-        act.to(again=think, enough=wrap_up),
-        wrap_up.to(deliver),
+        prepare.to(loop.entry),
+        *loop.rows,
         deliver,
+        finish=loop.finish,
+        reserve=loop.reserve,
         description=spec.description or "A model that uses tools until it answers",
     )

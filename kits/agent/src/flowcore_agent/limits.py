@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
 from typing import Literal
 
-from flowcore import ContractError
+from flowcore import ContractError, Reserve
 
 __all__ = ["AgentLimits"]
+
+_COUNTS = ("turns", "concurrency", "catalog", "sub_turns", "same_call", "same_tool_warn", "same_tool_end")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,9 @@ class AgentLimits:
         sub_turns: Turns of a sub-agent.
         keep_recent: Messages that compaction leaves as they are.
         compact_at: The share of the context from which on it is compacted.
+        reserve: What is held back for the end when the budget of the run runs out. With a request and a round the
+            model is asked once more, without tools; with seconds, running out of time ends so too, and not as a
+            failure.
     """
 
     turns: int | None = None
@@ -44,6 +50,7 @@ class AgentLimits:
     sub_turns: int = 6
     keep_recent: int = 6
     compact_at: float = 0.8
+    reserve: Reserve = field(default_factory=Reserve)
 
     @property
     def most_turns(self) -> int:
@@ -53,21 +60,27 @@ class AgentLimits:
         return 12 if self.on_limit == "wrap_up" else 15
 
     def __post_init__(self) -> None:
-        faults: list[str] = []
-        for name in ("turns", "concurrency", "catalog", "sub_turns"):
+        if faults := [*self._wrong_counts(), *self._wrong_shares()]:
+            raise ContractError(f"AgentLimits: {'; '.join(faults)}")
+
+    def _wrong_counts(self) -> Iterator[str]:
+        for name in _COUNTS:
             number = getattr(self, name)
-            if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 1):
-                faults.append(f"{name}={number!r}: give a whole number above zero")
+            if number is not None and (type(number) is not int or number < 1):
+                off = ", or None to switch it off" if name.startswith("same_") else ""
+                yield f"{name}={number!r}: give a whole number above zero{off}"
+        if type(self.keep_recent) is not int or self.keep_recent < 0:
+            yield f"keep_recent={self.keep_recent!r}: give a whole number, zero or more"
+
+    def _wrong_shares(self) -> Iterator[str]:
         for name in ("tool_timeout", "turn_timeout"):
             number = getattr(self, name)
             if number is not None and not number > 0:
-                faults.append(f"{name}={number!r}: give seconds above zero")
+                yield f"{name}={number!r}: give seconds above zero"
         if self.on_limit not in ("wrap_up", "error"):
-            faults.append(f"on_limit={self.on_limit!r}: give 'wrap_up' or 'error'")
+            yield f"on_limit={self.on_limit!r}: give 'wrap_up' or 'error'"
         if not 0 < self.compact_at <= 1:
-            faults.append(f"compact_at={self.compact_at!r}: give a share above 0, at most 1")
-        if faults:
-            raise ContractError(f"AgentLimits: {'; '.join(faults)}")
+            yield f"compact_at={self.compact_at!r}: give a share above 0, at most 1"
 
     def named(self) -> dict[str, object]:
         """Return the limits by name."""

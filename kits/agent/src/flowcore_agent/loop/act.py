@@ -2,32 +2,56 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterable
+from typing import Any
 
-from flowcore import Continue, Node, Step, node
-from flowcore.tools import tool_messages
+from flowcore import Continue, Node, Step
+from flowcore.tools import ToolOutput, ToolResult, tool_messages
+from flowcore_agent.loop.labels import labelled
+from flowcore_agent.loop.tools import allowed_tools
+from flowcore_agent.own_tools import RunView
 from flowcore_agent.parts import Parts
 from flowcore_agent.state import AgentState
 
 __all__ = ["act_node"]
 
-Acted = Literal["again", "enough"]
 
+def act_node(parts: Parts) -> Node[AgentState, object, Any, object]:
+    """Make the node that runs the calls of a turn, and lets own tools change the state by what they returned.
 
-def act_node(parts: Parts) -> Node[AgentState, object, Acted, object]:
-    """Make the node that runs the calls of a turn."""
-    spec = parts.spec
+    It continues by `again`; by `enough` where the guard against repetition may end the loop, and by `done` where
+    the model can say that its work is done.
+    """
+    limits, own = parts.spec.limits, parts.spec.own_tools
 
-    @node(id="act", description="Run the calls of the turn, each with its result.")
-    async def act(step: Step[AgentState]) -> Continue[Acted]:
+    async def act(step: Step[AgentState]) -> Continue[Any]:
         state = step.state
-        history = [*state.prepared, *list(state.turns)[state.compacted : -1]]
-        results = await parts.executor.run(state.calls, allowed=spec.allowed, history=history, deps=step.deps)
+        is_direct = state.route == "direct"  # then the model was shown no tools, and may call none
+        results = await parts.executor_for(RunView.of(state, step.deps)).run(
+            state.calls,
+            allowed=() if is_direct else allowed_tools(parts, state),
+            history=list(state.turns)[:-1],
+            deps=step.deps,
+        )
         state.turns.extend(tool_messages(results))
         state.calls = ()
+        _apply(parts, state, results)
+        if own.completion and state.reason == "completed":
+            return Continue("done")
         if any(result.must_end for result in results):
             state.reason = "repetition"
             return Continue("enough")
         return Continue("again")
 
-    return act
+    labels = ["again"]
+    labels += ["enough"] if limits.same_tool_end is not None else []
+    labels += ["done"] if own.completion else []
+    return labelled(act, *labels, id="act", description="Run the calls of the turn, each with its result.")
+
+
+def _apply(parts: Parts, state: AgentState, results: Iterable[ToolResult]) -> None:
+    for result in results if parts.own else ():
+        own = parts.own.get(result.call.name)
+        if own is None or own.apply is None or not result.is_ok:
+            continue
+        own.apply(state, result.value.value if isinstance(result.value, ToolOutput) else result.value)

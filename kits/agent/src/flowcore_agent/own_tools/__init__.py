@@ -1,0 +1,18 @@
+"""The loop's own tools: what the model is given beside the agent's, and what each changes in the run."""
+
+from __future__ import annotations
+
+from flowcore_agent.own_tools.completion import completion_tool
+from flowcore_agent.own_tools.own import OwnTool, RunView
+from flowcore_agent.own_tools.todo import todo_tool
+from flowcore_agent.own_tools.toolbox import Toolbox
+from flowcore_agent.spec import AgentSpec
+
+__all__ = ["OwnTool", "RunView", "Toolbox", "own_tools"]
+
+
+def own_tools(spec: AgentSpec) -> tuple[OwnTool, ...]:
+    """Return the loop's own tools that a spec switches on."""
+    wanted = spec.own_tools
+    found = (todo_tool() if wanted.todo else None, completion_tool() if wanted.completion else None)
+    return tuple(each for each in found if each is not None)
