@@ -51,7 +51,7 @@ async def test_a_run_by_itself_writes_a_visit_in_one_statement_and_without_a_thr
     watched = Watched(store)
     assert [store.commit(write_of(visits=(visit_row(seq),))) for seq in (1, 2, 3)] == [None] * 3
     assert watched.statements == ["INSERT"] * 3
-    assert watched.threads == ["MainThread"] * 3
+    assert watched.threads == [threading.current_thread().name] * 3
     await store.aclose()
 
 
@@ -69,7 +69,7 @@ async def test_what_comes_in_during_a_turn_of_the_loop_is_one_transaction(tmp_pa
             group.start_soon(walk, run_id)
     assert watched.statements.count("BEGIN") <= 6
     assert watched.statements.count("INSERT") == 90
-    assert set(watched.threads) == {"MainThread"}
+    assert set(watched.threads) == {threading.current_thread().name}
     await store.aclose()
 
 
