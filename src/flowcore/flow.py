@@ -65,6 +65,9 @@ class Flow(Generic[StateT, DepsT, ResultT]):
         reserve: What is held back from everyone else for the finish path.
         node_timeout: Seconds an attempt of a node may take, where its row says nothing else.
         description: A sentence for readers and diagrams.
+        upgrade: Makes a state of today from a stored one that does not load any more. It is called with the stored
+            fields by name, as plain data, and the path of the walk that they belong to: '' for the run's own,
+            `answer#1` or `solve#1[3]` for one inside. Synchronous.
 
     Raises:
         FlowError: Something is wrong; it lists every problem with its place and its remedy.
@@ -85,6 +88,7 @@ class Flow(Generic[StateT, DepsT, ResultT]):
         reserve: Reserve | None = None,
         node_timeout: float | None = None,
         description: str = "",
+        upgrade: Callable[[dict[str, Any], str], StateT] | None = None,
     ) -> None:
         if not is_a(name, str):
             raise TypeError(f"Flow({name!r}): the name is a text")
@@ -92,7 +96,9 @@ class Flow(Generic[StateT, DepsT, ResultT]):
         for key, target in (("on_error", on_error), ("finish", finish)):
             if target is not None:
                 reference(target, f"Flow({name!r}, {key}=)")
-        options = FlowOptions(on_error, finish, reserve or Reserve(), node_timeout, description)
+        if upgrade is not None and not callable(upgrade):
+            raise TypeError(f"Flow({name!r}, upgrade={upgrade!r}): give a function of stored fields and a path")
+        options = FlowOptions(on_error, finish, reserve or Reserve(), node_timeout, description, upgrade)
         self._make(name, rows, options)
 
     def _make(self, name: str, rows: tuple[Any, ...], options: FlowOptions) -> None:

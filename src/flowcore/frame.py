@@ -36,6 +36,7 @@ class Frame:
         "ended",
         "finish",
         "flow",
+        "former",
         "index",
         "inside",
         "items",
@@ -88,6 +89,8 @@ class Frame:
         """The shape of the state that a sub-flow or an item was entered with."""
         self.scope: Any = None
         """The scope that the walk has of its own."""
+        self.former: tuple[str, int, str] | None = None
+        """A node, the number of the visit that the walk was interrupted in, and what the node was called then."""
         self.spent: Mapping[str, float] | None = None
         """What that scope had spent, in another process."""
 
@@ -138,6 +141,21 @@ class Frame:
     def path_of(self, node: str, number: int) -> str:
         """Return the path of a visit in this walk."""
         above = self.path
+        return f"{above}/{node}#{number}" if above else f"{node}#{number}"
+
+    @property
+    def written_path(self) -> str:
+        """The path under which what happened in this walk before an interruption is kept."""
+        if self.parent is None:
+            return ""
+        path = self.parent.written_path_of(self.node, self.number)
+        return path if self.index is None else f"{path}[{self.index}]"
+
+    def written_path_of(self, node: str, number: int) -> str:
+        """Return the path under which what happened in a visit before an interruption is kept."""
+        if self.former is not None and self.former[:2] == (node, number):
+            node = self.former[2]
+        above = self.written_path
         return f"{above}/{node}#{number}" if above else f"{node}#{number}"
 
     def is_within(self, frame: Frame) -> bool:

@@ -12,7 +12,19 @@ from .frame import Frame
 from .scope import Usage
 from .state import snapshot
 
-__all__ = ["Ending", "Note", "Rare", "RouteKind", "Visit", "VisitRecord", "Way", "Where", "path_of", "visit_of"]
+__all__ = [
+    "Ending",
+    "Note",
+    "Rare",
+    "RouteKind",
+    "Visit",
+    "VisitRecord",
+    "Way",
+    "Where",
+    "path_of",
+    "visit_of",
+    "written_path_of",
+]
 
 RouteKind = Literal["next", "label", "error", "over_limit", "complete", "join", "failed", "unfinished"]
 
@@ -24,6 +36,11 @@ Where = str | tuple[Frame, str, int]
 def path_of(where: Where) -> str:
     """Return the path of a place."""
     return where if isinstance(where, str) else where[0].path_of(where[1], where[2])
+
+
+def written_path_of(where: Where) -> str:
+    """Return the path under which what happened at a place before an interruption is kept."""
+    return where if isinstance(where, str) else where[0].written_path_of(where[1], where[2])
 
 
 class Way(NamedTuple):

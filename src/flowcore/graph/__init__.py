@@ -5,7 +5,8 @@ from .check import check_plan
 from .definition import Definition
 from .each import Each, ItemFailure, Unfinished
 from .export import plan_data, plan_graph, plan_signature, signature_of_data
-from .function import Function
+from .former import names_today
+from .function import Function, Verify, is_async, only_outcome
 from .node import ErrorRoute, Node, NodeDecorator, Route, check_seconds, node, reference
 from .parallel import Join, Parallel, parallel
 from .person import Approve, Asking, Person, form_schema
@@ -38,12 +39,16 @@ __all__ = [
     "Signature",
     "Subflow",
     "Unfinished",
+    "Verify",
     "build_plan",
     "callers_names",
     "check_plan",
     "check_seconds",
     "form_schema",
+    "is_async",
+    "names_today",
     "node",
+    "only_outcome",
     "parallel",
     "parameter_names",
     "plan_data",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import keyword
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import Problem
 from ..scope import Reserve
+from .former import former_names
 from .function import Function
 from .inside import default_timeout, limits_of_waiting, settle_inner
 from .node import UNSET, Node
@@ -29,6 +30,7 @@ class FlowOptions:
     reserve: Reserve = field(default_factory=Reserve)
     node_timeout: float | None = None
     description: str = ""
+    upgrade: Callable[[dict[str, Any], str], Any] | None = None
 
 
 def build_plan(name: str, rows: Sequence[Any], options: FlowOptions) -> tuple[Plan, list[Problem]]:
@@ -64,6 +66,7 @@ class _Builder:
                 self.add(bad_id(row.id, row.id or self.name))
                 self.nodes[row.id] = item = PlanNode(row.id, len(self.nodes), row.definition, self.read(row))
                 item.is_async = item.is_async or item.signature.awaited
+                item.former = row.former
             elif first.definition is not row.definition and first.definition != row.definition:
                 self.add(problem("two_definitions", row.id))
                 counts[row.id] -= 1
@@ -104,6 +107,8 @@ class _Builder:
         plan.on_error = default
         plan.finish = finish
         plan.reserve = options.reserve
+        plan.upgrade = options.upgrade
+        self.problems += former_names(plan.nodes, "")
         return plan, self.problems
 
     def fill(
@@ -181,7 +186,10 @@ class _Builder:
             self.add(problem("routed_reference", where, kind=kind, target=reference.id))
         if target is None and source is not None:
             source.faulty = True
-        return None if target is None else self.nodes[reference.id]
+        found = None if target is None else self.nodes[reference.id]
+        if found is not None and reference.former:
+            found.former = tuple(dict.fromkeys((*found.former, *reference.former)))
+        return found
 
 
 def _seconds(timeout: Any) -> float | None:

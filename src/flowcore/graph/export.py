@@ -62,6 +62,7 @@ def _node_data(item: PlanNode) -> dict[str, Any]:
         "retry": item.retry.attempts if item.retry is not None else None,
         "max_visits": item.max_visits,
         "writes": None if definition.writes is None else list(definition.writes),
+        **({"renamed_from": list(item.former)} if item.former else {}),
         **({} if item.inner is None else _inside(item, item.inner)),
         **(_asked(definition) if isinstance(definition, Person) else {}),
     }

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..errors import Problem
 from .each import Each
+from .former import former_names
 from .node import UNSET, Node
 from .parallel import Parallel
 from .person import Person
@@ -76,6 +77,7 @@ def _build(where: str, definition: Parallel, node_timeout: float | None, read: R
             problems.append(wrong)
         nodes[row.id] = item = PlanNode(row.id, len(nodes), row.definition, read(row, path))
         _settle_branch(item, row, node_timeout)
+        item.former = row.former
         problems += _branch_problems(item, row, path)
         problems += settle_inner(item, path, node_timeout, read)
     for key, row in rows.items():
@@ -89,6 +91,7 @@ def _build(where: str, definition: Parallel, node_timeout: float | None, read: R
         problems.append(problem("impossible_join", where, wanted=definition.wanted, count=count))
     plan = Plan(where, nodes, next(iter(nodes.values()), None))
     plan.is_branches = True
+    problems += former_names(nodes, f"{where}/")
     return plan, problems
 
 

@@ -12,7 +12,7 @@ from ..retry import Retry
 from ..step import Step
 from ..types import DepsT, LabelT, ResultT, StateT, is_a, is_error_type
 from .definition import Definition
-from .function import Function, is_async
+from .function import Function, Verify, is_async
 from .signature import callers_names, read_signature
 
 __all__ = ["UNSET", "ErrorRoute", "Node", "NodeDecorator", "Route", "Unset", "check_seconds", "node", "reference"]
@@ -58,6 +58,7 @@ class Node(Generic[StateT, DepsT, LabelT, ResultT]):
     timeout: float | Literal[Unset.UNSET] | None = UNSET
     retry: Retry | None = None
     max_visits: int | None = None
+    former: tuple[str, ...] = ()
 
     @overload
     def to(
@@ -136,6 +137,15 @@ class Node(Generic[StateT, DepsT, LabelT, ResultT]):
             raise TypeError(f"{self.id}.named({id!r}): give a text")
         return self._with(id=id)
 
+    def renamed_from(self, *ids: str) -> Node[StateT, DepsT, LabelT, ResultT]:
+        """Say by which ids the node was known before: runs that were stored under them go on at this one.
+
+        Raises `TypeError` for what is no text.
+        """
+        if not ids or not all(is_a(id, str) for id in ids):
+            raise TypeError(f"{self.id}.renamed_from({', '.join(map(repr, ids))}): give its former ids")
+        return self._with(former=tuple(dict.fromkeys((*self.former, *ids))))
+
     def with_definitions(self, swap: Mapping[str, Definition]) -> Node[StateT, DepsT, LabelT, ResultT]:
         """Return the node with other definitions under the given ids, in itself and in what it refers to."""
 
@@ -198,6 +208,7 @@ def node(
     *,
     starts_round: bool | None = None,
     effects: bool = False,
+    verify: Verify | None = None,
     writes: tuple[str, ...] | None = None,
     description: str = "",
     id: str | None = None,
@@ -208,6 +219,7 @@ def node(
     *,
     starts_round: bool | None = None,
     effects: bool = False,
+    verify: Verify | None = None,
     writes: tuple[str, ...] | None = None,
     description: str = "",
     id: str | None = None,
@@ -217,7 +229,10 @@ def node(
     Args:
         fn: The function. A plain `def` runs in a worker thread.
         starts_round: Whether each entry costs a round. Unset it is True on the entry of a flow, False elsewhere.
-        effects: It changes something outside: it is attempted once and never retried.
+        effects: It changes something outside: it is begun once, never retried, and unknown if it was interrupted.
+        verify: A function of the step, async or not, that looks whether the interrupted work was done. It returns
+            False if not, and None if it cannot tell; if so, the outcome, or True where the node has only one. What
+            it changes in the state is kept with that. Tried once; it belongs to `effects=True`.
         writes: The state fields it may change; any other change is a `ContractError`. None means any.
         description: A sentence for readers and diagrams; by default the first line of the docstring.
         id: The node's id; by default the name of the function.
@@ -226,10 +241,10 @@ def node(
         names = callers_names(1)
 
         def decorate(function: Any) -> Node[Any, Any, Any, Any]:
-            return _make(function, names, starts_round, effects, writes, description, id)
+            return _make(function, names, starts_round, effects, verify, writes, description, id)
 
         return decorate
-    return _make(fn, callers_names(1), starts_round, effects, writes, description, id)
+    return _make(fn, callers_names(1), starts_round, effects, verify, writes, description, id)
 
 
 def _make(
@@ -237,17 +252,21 @@ def _make(
     names: Mapping[str, Any],
     starts_round: bool | None,
     effects: bool,
+    verify: Verify | None,
     writes: tuple[str, ...] | None,
     description: str,
     id: str | None,
 ) -> Node[Any, Any, Any, Any]:
     if not callable(fn):
         raise TypeError(f"node({fn!r}): give a function of one step")
+    given: object = verify
+    if given is not None and not (effects and callable(given)):
+        raise TypeError(f"node(verify={verify!r}): give a function of one step, and effects=True")
     if not description and fn.__doc__:
         description = fn.__doc__.strip().partition("\n")[0]
     name = id if id is not None else getattr(fn, "__name__", type(fn).__name__)
     signature = read_signature(fn, names)
-    return Node(Function(fn, starts_round, effects, writes, description, signature, is_async(fn)), name)
+    return Node(Function(fn, starts_round, effects, writes, description, signature, is_async(fn), verify), name)
 
 
 def check_seconds(where: str, seconds: object) -> None:

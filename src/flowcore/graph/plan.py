@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple
 
 from ..errors import RunFailed
@@ -44,6 +44,7 @@ class PlanNode:
         "errors",
         "faulty",
         "fn",
+        "former",
         "id",
         "index",
         "inner",
@@ -83,6 +84,8 @@ class PlanNode:
         self.retry: Retry | None = None
         self.max_visits: int | None = None
         self.faulty = False
+        self.former: tuple[str, ...] = ()
+        """By which ids it was known before."""
 
     def __repr__(self) -> str:
         return f"<node {self.id}>"
@@ -165,6 +168,7 @@ class Plan:
         "reserve",
         "results",
         "state",
+        "upgrade",
         "wanted_deps",
     )
 
@@ -179,6 +183,7 @@ class Plan:
         self.reserve = Reserve()
         self.passable = False
         self.is_branches = False
+        self.upgrade: Callable[[dict[str, Any], str], Any] | None = None
         self.state: Any = entry.signature.state if entry is not None else Any
         self.results: tuple[Any, ...] = tuple(
             result for item in nodes.values() if item.completes for result in item.signature.results

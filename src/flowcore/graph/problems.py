@@ -91,6 +91,13 @@ _KINDS = (
         'Flow("same", choose.to(a=finish, b=finish), finish)',
     ),
     ProblemKind(
+        "former_name_taken",
+        "its former name {former!r} is that of {other!r}, too",
+        "Leave it out of .renamed_from(...), or give the other node another id",
+        'Flow("former", choose.to(a=finish, b=finish), finish.renamed_from("choose"))',
+        'Flow("renamed", choose.to(a=finish, b=finish), finish.renamed_from("end"))',
+    ),
+    ProblemKind(
         "routed_reference",
         "its {kind} refers to {target!r} with routes or settings of its own",
         "Refer to the bare node, and write its routes and settings in its own row",
@@ -306,6 +313,13 @@ _KINDS = (
         "Give its fields types that JSON can tell, such as str, int, date, lists and models of them",
         'Flow("odd", odd_consent.to(approved=finish, denied=other), finish, other)',
         'Flow("plain", consent.to(approved=finish, denied=other), finish, other)',
+    ),
+    ProblemKind(
+        "verify_mismatch",
+        "verify returns {given}, but the node may end with {ways}",
+        "Return an outcome of the node, or True where it has only one; False if it was not done; None if unknown",
+        'Flow("twice", torn.to(a=finish, b=other), finish, other)',
+        'Flow("known", start.to(finish), finish)',
     ),
     ProblemKind(
         "unknown_write",

@@ -50,6 +50,7 @@ class NodeData(Data):
     """One declared node. `flow` or `branches` is what stands inside a composite.
 
     A node that waits for a person says for how many seconds an answer counts (`expires`), and what is filled in.
+    `renamed_from` has its former ids.
     """
 
     id: str
@@ -74,6 +75,7 @@ class NodeData(Data):
     flow: FlowData | None = None
     expires: float | None = None
     form: str | None = None
+    renamed_from: tuple[str, ...] = ()
 
     @property
     def waits(self) -> bool:

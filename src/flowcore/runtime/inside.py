@@ -19,7 +19,7 @@ from ..events import Event, RequestAnswered, RequestOpened
 from ..requests import Answer, OpenRequest, answer_word
 from ..scope import Scope, hold, let_pass
 from ..store import RequestRow
-from ..visit import Where, path_of
+from ..visit import Where, written_path_of
 from .board import Board, Misfit
 from .record import Recorder
 from .threads import RunThreads
@@ -41,7 +41,9 @@ class HostInside:
         "calls",
         "clock",
         "grace",
+        "keeps",
         "leave_behind",
+        "log",
         "loop",
         "pausing",
         "run_id",
@@ -64,6 +66,8 @@ class HostInside:
         self.call = threads.call
         self.leave_behind = left_behind
         self.calls: dict[Where, set[str]] = {}
+        self.keeps = record.ledger is not None
+        self.log = record.calls.begin
         self.board = Board(clock, loop)
         self.pausing = pausing
         self._nth: dict[str, int] = {}
@@ -80,13 +84,13 @@ class HostInside:
         self._here(lambda: self._record.passing(where, event, values))
 
     async def wait(
-        self, scope: Scope, where: Where, request: OpenRequest, read: Callable[[object], Any]
+        self, scope: Scope, where: Where, request: OpenRequest, read: Callable[[object], Any], key: str = ""
     ) -> Answer:
         """Return the answer of a person, or that there was none in time. No time passes meanwhile.
 
         A visit that runs again finds the request that it opened before, and its answer if there is one.
         """
-        key = self._key(where, request)
+        key = key or self._key(where, request)
         row = self._requests.get(key)
         while True:
             try:
@@ -125,8 +129,9 @@ class HostInside:
         self.board.deliver(row.id, json.loads(row.answer), row.by)
 
     def interrupt(self) -> None:
-        """Count equal requests of a visit anew: those under way run again."""
+        """Count equal requests and calls of a visit anew: those under way run again."""
         self._nth.clear()
+        self._record.calls.interrupt()
 
     def _given(self, where: Where, row: RequestRow, read: Callable[[object], Any]) -> Answer | None:
         """Return what was answered before the visit ran again; None if nothing was, or nothing that fits."""
@@ -166,7 +171,7 @@ class HostInside:
     def _key(self, where: Where, request: OpenRequest) -> str:
         """Return by what a visit finds its request again: what it asks, and which of several equal ones it is."""
         asked = (request.kind, request.tool, request.call_id, request.arguments or request.question)
-        text = "\n".join((path_of(where), *asked))
+        text = "\n".join((written_path_of(where), *asked))
         key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20]
         self._nth[key] = nth = self._nth.get(key, 0) + 1
         return key if nth == 1 else f"{key}-{nth}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, Literal, NoReturn
 
@@ -13,7 +13,7 @@ from ..events import RequestAnswered
 from ..frame import Frame
 from ..result import RunResult
 from ..scope import Scope
-from ..state import Codec, Values
+from ..state import Codec, Shape, Values
 from ..store import CallRow, EndRow, FrameRow, NoteRow, RequestRow, RunStore, Stored, VisitRow, Write
 from ..store.failures import dump_failure
 from ..store.reading import read_ending
@@ -47,7 +47,6 @@ class Ledger:
         self.codec = codec
         self.run_id = run_id
         self.owner = owner
-        self.calls: dict[str, CallRow] = {}
         self.requests: dict[str, RequestRow] = {}
         self.answered: set[str] = set()
         """The requests of which it was told how they were closed."""
@@ -69,11 +68,11 @@ class Ledger:
         """Take the walk of the run itself as written: that was done when its record was opened."""
         self._numbers[root], self._rows[root] = 0, row
 
-    def take_up(self, stored: Stored, frames: Mapping[int, Frame]) -> None:
-        """Go on with what was written before."""
+    def take_up(self, stored: Stored, frames: Mapping[int, Frame], rewritten: Iterable[FrameRow] = ()) -> None:
+        """Go on with what was written before. Walks that are `rewritten` are written with what comes next."""
         self._numbers = {frame: number for number, frame in frames.items()}
-        self._rows = {frames[row.frame]: row for row in stored.frames}
-        self.calls = {row.key: row for row in stored.calls}
+        self._frames = {row.frame: row for row in rewritten}
+        self._rows = {frames[row.frame]: row for row in (*stored.frames, *self._frames.values())}
         self.requests = {row.key: row for row in stored.requests}
         answers = [note.values for note in stored.notes if note.kind == RequestAnswered.kind]
         self.answered = {row.id for row in stored.requests if any(row.id in values for values in answers)}
@@ -100,12 +99,12 @@ class Ledger:
             row = row._replace(finish=finish, spent=_spent(frame.scope, now))
         self._rows[frame] = self._frames[row.frame] = row
 
-    def kept(self, where: _Place, values: Values, done: Done) -> NotSerialisable | None:
+    def kept(self, where: _Place, shape: Shape, values: Values, done: Done) -> NotSerialisable | None:
         """Note what a visit did as text; return the error if it cannot be written."""
         frame, node, number = where
         try:
             path = frame.path_of(node, number)
-            patch = self.codec.encode_fields(done.patch, path, values) if done.patch else ""
+            patch = self.codec.encode_fields(done.patch, path, values, of=shape.cls) if done.patch else ""
             told = dump_outcome(self.codec, done.outcome, path)
             if done.inner is not None:
                 self.number(done.inner)
@@ -153,10 +152,9 @@ class Ledger:
                 self._write_frame(here)
             here = here.owner or here.parent
 
-    def call(self, row: CallRow) -> Awaitable[None] | None:
-        """Write how a call stands. Return what to wait for."""
-        self.calls[row.key] = self._calls[row.key] = row
-        return self.flush()
+    def call(self, row: CallRow) -> None:
+        """Write how a call stands with what comes next."""
+        self._calls[row.key] = row
 
     def request(self, row: RequestRow) -> Awaitable[None] | None:
         """Write how a request stands. Return what to wait for."""

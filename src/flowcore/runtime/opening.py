@@ -18,13 +18,19 @@ from ..store.writing import frame_row
 from ..trigger import Trigger
 from .tenure import LEASE
 
-__all__ = ["codec_of", "new_record"]
+__all__ = ["codec_of", "lenient_codec_of", "new_record"]
 
 
 @lru_cache(maxsize=128)
 def codec_of(plan: Plan) -> Codec:
     """Return the codec that knows the types of a flow: its states, results and forms, those of sub-flows too."""
     return Codec(*dict.fromkeys(_hints(plan)))
+
+
+@lru_cache(maxsize=128)
+def lenient_codec_of(plan: Plan) -> Codec:
+    """Return a codec that reads what happened, even of classes that are gone: for looking at it."""
+    return Codec(*dict.fromkeys(_hints(plan)), lenient=True)
 
 
 def _hints(plan: Plan) -> Iterator[Any]:

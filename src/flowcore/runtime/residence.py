@@ -93,9 +93,10 @@ class Residence:
         if taken is None:
             ledger.know_root(record.trace.root, self._root)
         else:
-            ledger.take_up(taken.stored, taken.frames)
+            ledger.take_up(taken.stored, taken.frames, taken.rewritten)
             record.go_on(taken.rounds, taken.seq, taken.requests, taken.warned, taken.exhausted)
-        record.ledger = ledger
+            record.calls.take_up(taken.stored, taken.frames)
+        record.ledger = record.calls.ledger = ledger
 
     def watch(self, loop: Loop, heard: Callable[[Attention], None], lost: Callable[[Exception], None]) -> None:
         """Keep the run, and look for what others ask of it, until `move_out`."""

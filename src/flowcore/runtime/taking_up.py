@@ -1,24 +1,27 @@
-"""Taking up: a stored run turned back into walks that stand where they stood. A pure function of record and plan."""
+"""Taking up: a stored run turned back into walks that stand where they did. A pure function of record and plan."""
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from ..errors import FlowChanged
+from ..errors import StoreError
 from ..events import BudgetSpent, BudgetWarned, Event
 from ..frame import Frame, Standing
 from ..graph import Each, Parallel, Plan, PlanNode, Subflow
 from ..scope.budget import COUNTED
-from ..state import Codec, Shape, Values, shape_of
-from ..store import FrameRow, Stored, VisitRow
+from ..state import Codec, Shape, Values
+from ..store import CallRow, FrameRow, Stored, VisitRow
 from ..store.failures import read_error, read_failure
 from ..store.reading import Reading
-from ..types import as_class
 from ..visit import Note
+from .changed import Changes, Level, check_flow
 from .host import Ended
+from .opening import lenient_codec_of
+from .stored_state import Loaded, Misfit, StateType, StoredState
 
 __all__ = ["TakenUp"]
 
@@ -27,9 +30,12 @@ class TakenUp:
     """A stored run on today's plan: its frames, its counters. Raises `FlowChanged` if it cannot go on there."""
 
     def __init__(self, stored: Stored, plan: Plan, codec: Codec, *, last: int) -> None:
+        check_flow(stored.run, plan)
         self.stored = stored
-        self.reading = Reading(stored, codec, last=last)
+        self.reading = Reading(stored, lenient_codec_of(plan), last=last)
         self.frames: Mapping[int, Frame] = self.reading.frames
+        self.rewritten: list[FrameRow] = []
+        """Walks whose state is another one today than what is stored of it."""
         self._codec = codec
         self._rows: dict[Frame, list[VisitRow]] = defaultdict(list)
         for row in sorted(stored.visits, key=lambda row: row.last):
@@ -41,17 +47,24 @@ class TakenUp:
             for frame in self.frames.values()
             if frame.parent is not None and frame.owner is None
         }
-        self._changes: list[str] = []
+        self._called = {(row.frame, row.node, row.number) for row in stored.calls}
+        self._asked = {row.path for row in stored.requests}
         records = self.reading.trace.records
         self._since = records[0].first_seq if self.reading.trace.forgotten and records else 0
-        root, run = self.reading.trace.root, stored.run
-        self.shape = self._shape(run.state_type, plan)
-        self._walk(root, plan, self.shape, dict(root.start))
-        self.start = dict(root.start)
-        if self._changes:
-            said = f"run {run.run_id} of {run.flow} cannot go on in today's flow"
-            raise FlowChanged(said, self._changes)
+        self._changes = Changes(stored.run)
+        root = self.reading.trace.root
+        written = self._written[root]
+        level = Level.of(stored.run, plan)
+        begun = StoredState(codec, written.start, self._after(root), "")
+        loaded = self._load(root, begun, level.state_type(written.shape or stored.run.state_type), None)
+        if loaded is not None:
+            self._walk(root, level, begun, loaded)
+        self._changes.check()
+        assert loaded is not None  # or it was noted
+        self.shape: Shape = loaded.shape
+        self.start: Values = dict(root.start)
         self._count()
+        self.stored = replace(stored, calls=[self._call_today(row) for row in stored.calls])
 
     @property
     def spent(self) -> dict[str, float]:
@@ -108,101 +121,172 @@ class TakenUp:
             if row.spent and frame.parent is not None:
                 frame.spent = {**json.loads(row.spent), "rounds": charged[frame]}
 
-    def _shape(self, name: str, plan: Plan) -> Shape:
-        today = as_class(plan.state)
-        if today is not None and self._codec.name_of(today) == name:
-            return shape_of(today)
-        found: Any = self._codec.find(name)
-        return shape_of(found)
+    def _call_today(self, row: CallRow) -> CallRow:
+        """Return a call with what its node is called today, if its visit begins again."""
+        former = self.frames[row.frame].former
+        if former is None or row.number != former[1] or row.node not in (former[2], former[0]):
+            return row
+        return row._replace(node=former[0])
 
-    def _walk(self, frame: Frame, plan: Plan, shape: Shape, start: Values, first: PlanNode | None = None) -> None:
-        """Make one walk stand where it stood, and what is inside of it."""
-        rows = self._rows[frame]
+    def _after(self, frame: Frame) -> list[VisitRow]:
+        """Return the visits of a walk whose changes are not in what is written as its start."""
+        since = self._written[frame].since if frame in self._written else 0
+        return [row for row in self._rows[frame] if row.last > since]
+
+    def _begun(self, frame: Frame, start: str | StoredState) -> StoredState:
+        """Return the stored state of a walk that began with `start`, unless another one was written of it."""
+        written = self._written[frame].start if frame in self._written else ""
+        return StoredState(self._codec, written or start, self._after(frame), frame.path)
+
+    def _load(self, frame: Frame, begun: StoredState, of: StateType, around: Loaded | None) -> Loaded | None:
+        """Return the state of a walk today; None after noting why there is none."""
+        try:
+            loaded = begun.load(of, around, self._since)
+        except Misfit as misfit:
+            self._changes.states(begun.path, misfit.faults, can_upgrade=of.upgrade is not None)
+            return None
+        frame.start = loaded.start
+        if loaded.is_new and (row := self._written.get(frame)) is not None:
+            self._rewrite(row, loaded)
+        return loaded
+
+    def _rewrite(self, row: FrameRow, loaded: Loaded) -> None:
+        codec, cls = self._codec, loaded.shape.cls
+        start = codec.encode_fields(loaded.values, "state", of=cls)
+        row = row._replace(shape=codec.name_of(cls), start=start, since=self.seq)
+        self.rewritten.append(row)
+
+    def _walk(
+        self, frame: Frame, level: Level, begun: StoredState, loaded: Loaded, first: str | None = None
+    ) -> None:
+        """Make one walk stand where it stood, and what is inside of it. Note what is not there any more."""
+        rows, plan, values = self._rows[frame], level.plan, loaded.values
         for row in rows:
-            frame.visits[row.node] = max(row.number, frame.visits.get(row.node, 0))
+            id = level.today(row.node)
+            frame.visits[id] = max(row.number, frame.visits.get(id, 0))
         frame.rounds = rows[-1].walk_round if rows else 0
-        values = self._values(frame, start, rows)
-        node = first or plan.entry
-        standing = None
+        if frame.finish is not None:
+            frame.finish = (level.today(frame.finish[0]), *frame.finish[1:])
+            if plan.finish is None:
+                words = f"was on its finish path ({frame.finish[2]}), is a flow without a finish"
+                self._changes.add(frame.path or plan.name, words, "give it a finish again")
+        stored, failure, exhausted = first or level.entry, None, None
         if frame.finish is not None and frame.visits.get(frame.finish[0], 0) < frame.finish[1]:
-            standing = Standing(frame.finish[0], values, None, frame.finish[2])
+            stored, exhausted = frame.finish[0], frame.finish[2]
         elif rows and not rows[-1].target:
             self._end(frame, rows[-1], values)
             return
         elif rows:
-            failure = json.loads(rows[-1].rest).get("failure") if rows[-1].kind == "error" else None
-            standing = Standing(rows[-1].target, values, None if failure is None else read_failure(failure))
-        if standing is not None:
-            frame.standing = standing
-            node = plan.nodes.get(standing.node)
-            if node is None:
-                self._changes.append(f"{frame.path_of(standing.node, 1)}: there is no such node any more")
-                return
-        assert node is not None  # a plan without an entry is never constructed
-        self._go_inside(frame, node, shape, values)
-
-    def _values(self, frame: Frame, start: Values, rows: Iterable[VisitRow]) -> Values:
-        """Return the state of a walk. What it had where the trace in memory begins becomes its start."""
-        cut, path = self._since, frame.path or "state"
-        old = [row.patch for row in rows if row.patch and row.seq < cut]
-        written = self._written.get(frame)
-        if written is not None and written.start:
-            values = self._codec.fold(written.start, old, path)
-        else:
-            values = dict(start)
-            for patch in old:
-                self._codec.apply(values, patch, path)
-        frame.start = dict(values)
-        for row in rows:
-            if row.patch and row.seq >= cut:
-                self._codec.apply(values, row.patch, path)
-        return values
+            stored = rows[-1].target
+            found = json.loads(rows[-1].rest).get("failure") if rows[-1].kind == "error" else None
+            failure = None if found is None else read_failure(found)
+        item = plan.nodes.get(level.today(stored))
+        if item is None:
+            self._changes.gone(frame.path_of(stored, frame.visits.get(stored, 0) + 1), stored, level)
+            return
+        frame.standing = Standing(item.id, values, failure, exhausted)
+        self._go_inside(frame, stored, item, level, begun, loaded)
 
     def _end(self, frame: Frame, row: VisitRow, values: Values) -> None:
         rest = json.loads(row.rest) if row.rest else {}
         path = frame.path_of(row.node, row.number)
-        value = self._codec.decode(rest["value"], f"{path}: result") if "value" in rest else None
+        value = None
+        try:
+            value = self._codec.decode(rest["value"], f"{path}: result") if "value" in rest else None
+        except StoreError as fault:
+            self._changes.add(path, f"its result was kept, and cannot be read today: {fault}", "keep its class")
         frame.order = row.last
         frame.ended = Ended(value, values)
         if "failure" in rest:
             failure, error = read_failure(rest["failure"]), read_error(rest["failure"])
             frame.ended = Ended(None, values, error, failure, rest.get("routable", True))
 
-    def _go_inside(self, frame: Frame, item: PlanNode, shape: Shape, values: Values) -> None:
-        inner = self._inside.get((frame, item.id, frame.visits.get(item.id, 0) + 1))
+    def _go_inside(
+        self, frame: Frame, stored: str, item: PlanNode, level: Level, begun: StoredState, loaded: Loaded
+    ) -> None:
+        """Take up what is inside of the visit that a walk stands at, if there is anything."""
+        number = frame.visits.get(item.id, 0) + 1
+        inner = None
+        for name in dict.fromkeys((stored, item.id, *item.former)):
+            if (inner := self._inside.get((frame, name, number))) is not None:
+                stored = name
+                break
+        if stored != item.id:
+            frame.former = (item.id, number, stored)
+        path = frame.path_of(stored, number)
+        is_open = self._is_open(frame, item, stored, number)
+        self._changes.node(path, stored, item, level, is_inside=inner is not None, is_open=is_open)
         if inner is None:
             return
-        definition = item.definition
         frame.inside = inner
-        written = self._written[inner]
+        inner.node = item.id
+        definition = item.definition
         if isinstance(definition, Subflow):
-            start = values
-            if written.shape:
-                shape, start = self._shape(written.shape, definition.plan), dict(inner.start)
-                inner.shape = shape
-            self._walk(inner, definition.plan, shape, start)
+            inside = level.inside(stored, item, shares_state=definition.shares_state)
+            self._subflow(inner, definition, inside, begun, loaded)
         elif isinstance(definition, Parallel):
-            assert item.inner is not None  # built with the flow
+            inside = level.inside(stored, item, shares_state=True)
             for child in inner.children:
-                if not child.label:
-                    continue  # it had not begun: others had, that are declared after it
-                if child.label not in item.inner.nodes:
-                    self._changes.append(f"{inner.path}: there is no branch {child.label} any more")
-                    continue
-                self._walk(child, item.inner, shape, values, item.inner.nodes[child.label])
+                self._branch(inner, child, inside, begun, loaded)
         elif isinstance(definition, Each):
-            self._items(inner, written, definition)
-        else:
-            self._changes.append(f"{inner.path}: it was made of several nodes, and is a single one today")
+            self._items(inner, level.inside(stored, item, shares_state=False))
 
-    def _items(self, inner: Frame, written: FrameRow, definition: Each) -> None:
-        stored: list[tuple[str, str]] = json.loads(written.items)
-        inner.items = [
-            (self._shape(name, definition.plan), self._codec.decode_fields(text, f"{inner.path}[{index}]"))
-            for index, (name, text) in enumerate(stored)
-        ]
+    def _subflow(
+        self, inner: Frame, definition: Subflow, level: Level, begun: StoredState, loaded: Loaded
+    ) -> None:
+        written = self._written[inner]
+        state = self._begun(inner, begun)
+        around = loaded if definition.shares_state else None
+        shape = loaded.shape if definition.shares_state else None
+        found = self._load(inner, state, level.state_type(written.shape, shape), around)
+        if found is not None:
+            if written.shape or found.is_new:
+                inner.shape = found.shape
+            self._walk(inner, level, state, found)
+
+    def _branch(self, inner: Frame, child: Frame, level: Level, begun: StoredState, loaded: Loaded) -> None:
+        child.node = inner.node
+        if not child.label:
+            return  # it had not begun: others had, that are declared after it
+        label = child.label
+        child.label = level.today(label)
+        if child.label not in level.plan.nodes:
+            self._changes.gone(inner.path, label, level, "branch")
+            return
+        state = self._begun(child, begun)
+        found = self._load(child, state, level.state_type("", loaded.shape), loaded)
+        if found is not None:
+            self._walk(child, level, state, found, label)
+
+    def _items(self, inner: Frame, level: Level) -> None:
+        """Take up the items of an each as they were evaluated, and the walks of those that were begun."""
+        stored: list[tuple[str, str]] = json.loads(self._written[inner].items)
+        items: list[Loaded | None] = []
+        for index, (name, text) in enumerate(stored):
+            begun = StoredState(self._codec, text, (), f"{inner.path}[{index}]")
+            items.append(self._load(Frame(""), begun, level.state_type(name), None))
+        inner.items = [(found.shape, found.values) for found in items if found is not None]
+        if any(found is not None and found.is_new for found in items):
+            texts = [
+                [self._codec.name_of(shape.cls), self._codec.encode_fields(values, inner.path, of=shape.cls)]
+                for shape, values in inner.items
+            ]
+            self.rewritten.append(self._written[inner]._replace(items=json.dumps(texts)))
         for child in inner.children:
             assert child.index is not None  # an item has one
-            shape, start = inner.items[child.index]
-            child.start = start
-            self._walk(child, definition.plan, shape, dict(start))
+            child.node = inner.node
+            found, (name, text) = items[child.index], stored[child.index]
+            written = self._written.get(child)
+            state = self._begun(child, text)
+            of = level.state_type(written.shape if written is not None and written.shape else name)
+            loaded = self._load(child, state, of, None) if found is not None else None
+            if loaded is not None:
+                self._walk(child, level, state, loaded)
+
+    def _is_open(self, frame: Frame, item: PlanNode, stored: str, number: int) -> bool:
+        """Return whether something that a visit comes to was asked for or dispatched."""
+        row = self._written.get(frame)
+        names = (stored, item.id, *item.former)
+        called = row is not None and any((row.frame, name, number) in self._called for name in names)
+        above = frame.written_path
+        return called or any(f"{above}/{name}#{number}".removeprefix("/") in self._asked for name in names)

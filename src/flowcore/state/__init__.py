@@ -1,6 +1,7 @@
 """State: drafts that a visit works on, and the patches that it leaves."""
 
 from .codec import Codec
+from .codec_plain import plain_fields
 from .log import Log
 from .merge import Merge
 from .sameness import same
@@ -18,6 +19,7 @@ __all__ = [
     "Values",
     "as_change",
     "field_types",
+    "plain_fields",
     "redacted_fields",
     "same",
     "shape_of",

@@ -121,6 +121,14 @@ class Codec:
 
         Each patch is parsed, but of a field only the last value is made. Raises `StoreError`.
         """
+        trees = self._folded(start, patches, where)
+        return dict(_named(_parsed(lambda trees: self._read(dumps(trees)), trees, where), where))
+
+    def fold_text(self, start: str, patches: Iterable[str], where: str = "state") -> str:
+        """Return what `fold` makes its values of, as text. No class is looked for. Raises `StoreError`."""
+        return dumps(self._folded(start, patches, where))
+
+    def _folded(self, start: str, patches: Iterable[str], where: str) -> dict[str, Any]:
         trees: dict[str, Any] = {}
         for fields in (_parsed(self._raw, start, where), *self._patches(patches, where)):
             for name, tree in _fields_of(fields, where):
@@ -132,7 +140,7 @@ class Codec:
                 if type(items) is not list or type(tree) is not list:
                     raise StoreError(f"{where}.{name[1:]}: what is stored is no log to append to")
                 items.extend(tree)
-        return dict(_named(_parsed(lambda trees: self._read(dumps(trees)), trees, where), where))
+        return trees
 
     def name_of(self, cls: type[Any]) -> str:
         """Return the name under which a class is found again. Raises `NotSerialisable` if it would not be."""

@@ -38,6 +38,7 @@ class Reading:
         budget = Budget(**json.loads(run.budget))
         self.trace = Trace(run.flow, run.run_id, began, lambda: declared, budget)
         self.frames = self._frames(stored.frames)
+        self._name(stored.visits)
         self._alternatives = dict(_alternatives(declared))
         visits = stored.visits if last is None else stored.visits[-last:] if last else []
         since = visits[0].seq if len(visits) < len(stored.visits) and visits else 0
@@ -63,6 +64,13 @@ class Reading:
                 name, _, number = node.rpartition("#")
                 frame.finish = (name, int(number), dimension)
         return found
+
+    def _name(self, rows: Iterable[VisitRow]) -> None:
+        """Let a walk inside a visit bear the name under which that ended: its node may have been renamed."""
+        for row in rows:
+            if '"inner":' in row.rest and (inner := json.loads(row.rest).get("inner")) is not None:
+                for frame in (self.frames[inner], *self.frames[inner].children):
+                    frame.node = row.node
 
     def _drop(self, rows: Iterable[VisitRow]) -> None:
         for row in rows:

@@ -89,6 +89,7 @@ def frame_row(frame: int = 0, **changes: Any) -> FrameRow:
         items="",
         finish="",
         spent="",
+        since=0,
     )
     return row._replace(**changes)
 
