@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic
 
 from .flow import Flow
 from .scope import Budget
+from .store import RunStore
 from .types import DepsT, ResultT, StateT, adapter_of
 
-__all__ = ["App", "present_value"]
+__all__ = ["App", "StoreSource", "present_value"]
+
+StoreSource = RunStore | str | os.PathLike[str] | Callable[[], RunStore | str | os.PathLike[str]]
+"""A store, the path of its file, or a function that makes one of these."""
 
 
 def present_value(value: object) -> str:
@@ -37,6 +42,9 @@ class App(Generic[StateT, DepsT, ResultT]):
         line: Makes the line for programs from the id of a question and the value: data for JSON. It is called
             only where its line is written. By default
             `{"id": id, "answers": [{"text": ..., "citations": [], "status": "answered"}]}`.
+        store: Where the runs are kept: a store, the path of a file for `SQLiteRunStore`, or a function that makes
+            one of these, called once for each command. Without it `flowcore run` keeps nothing, unless it is given
+            `--store FILE`.
         options: Makes another app of what a person may choose: a function of one dataclass or pydantic model. Its
             fields become options of `flowcore run` and `flowcore watch`. It is called where one of them is given;
             otherwise this app runs as it stands.
@@ -51,6 +59,7 @@ class App(Generic[StateT, DepsT, ResultT]):
     budget: Budget | None = None
     present: Callable[[ResultT], str] = present_value
     line: Callable[[str, ResultT], Mapping[str, Any]] | None = None
+    store: StoreSource | None = None
     options: Callable[[Any], App[StateT, DepsT, ResultT]] | None = None
 
     def __post_init__(self) -> None:

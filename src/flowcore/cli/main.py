@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from ..errors import FlowError, RecordingError, RenderError, TargetError, WatchError
+from ..errors import ExportError, FlowError, RecordingError, RenderError, StoreError, TargetError, WatchError
 from . import check, diff, export, render, run, watch
 from .codes import BAD_INPUT, FAILED
 from .options import add_options
@@ -81,10 +81,10 @@ def _execute(argv: Sequence[str] | None) -> int:
             return _carry_out(argv)
         except FlowError as error:
             complain(*(f"{error.flow}: {problem}" for problem in error.problems))
-        except (TargetError, RenderError, RecordingError, WatchError) as error:
+        except (TargetError, RenderError, RecordingError, WatchError, ExportError, StoreError) as error:
             complain(*str(error).splitlines())
         except KeyboardInterrupt:
-            complain(f"{ending.words}: nothing was written")
+            complain(f"{ending.words}: {ending.left}")
             return ending.code
         except BrokenPipeError:  # who read the output has left
             silence(sys.stdout)

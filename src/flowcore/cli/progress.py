@@ -27,13 +27,15 @@ class Progress:
         self._lively = stream.isatty()
         self._title = ""
         self._round = 0
+        self._waits: Observer = say_who_waits
 
     @contextmanager
-    def of(self, title: str) -> Generator[tuple[Observer, ...]]:
-        """Give whom a run is to tell. The line is gone at the end."""
+    def of(self, title: str, waits: Observer | None = None) -> Generator[tuple[Observer, ...]]:
+        """Give whom a run is to tell. The line is gone at the end. `waits` says that somebody is waited for."""
         self._title, self._round = title, 0
+        self._waits = waits or say_who_waits
         try:
-            yield (self._see,) if self._lively else (say_who_waits,)
+            yield (self._see,) if self._lively else (self._waits,)
         finally:
             self._clear()
 
@@ -49,7 +51,7 @@ class Progress:
     def _see(self, event: Event) -> None:
         if isinstance(event, RequestOpened):
             self._clear()
-            say_who_waits(event)
+            self._waits(event)
         elif isinstance(event, RoundStarted):
             self._round = event.round
         elif isinstance(event, NodeStarted):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AsyncExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from ..result import RunResult
 from ..scope import Budget
 from .codes import FAILED, OK
 from .files import OutputFolder, write_out
+from .keeping import Kept, add_keeping, kept_runs
 from .options import app_to_run
 from .progress import Progress
 from .questions import Question, read_questions
@@ -28,7 +29,7 @@ from .streams import visible_text
 from .words import complain, not_empty
 from .written import FILES, PAGES, write_runs
 
-__all__ = ["add_arguments", "add_limits", "execute", "limits_of"]
+__all__ = ["Session", "add_arguments", "add_limits", "execute", "limits_of"]
 
 AnyApp = App[Any, Any, Any]
 
@@ -51,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " the end",
     )
     parser.add_argument("--json", action="store_true", help="print the result as JSON, and nothing else")
+    add_keeping(parser)
     add_limits(parser)
 
 
@@ -74,7 +76,8 @@ def execute(arguments: argparse.Namespace) -> int:
     opened = nullcontext(None) if arguments.out is None else OutputFolder(arguments.out, FILES, PAGES)
     with opened as folder:
         wanted = Wanted(text=not arguments.json, line=folder is not None or (many and arguments.json))
-        session = _Session(app, limits_of(app, arguments), many, wanted)
+        kept = kept_runs(app, arguments, asked, many=many)
+        session = Session(app, limits_of(app, arguments), many, wanted, kept)
         deps = make_deps(app, states[0])  # not in the event loop: that would keep an interrupt waiting
         answers = anyio.run(session.work, asked, states, deps)
         if folder is not None:
@@ -82,32 +85,51 @@ def execute(arguments: argparse.Namespace) -> int:
     return FAILED if any(answer.reason for answer in answers) else OK
 
 
-class _Session:
+class Session:
     """Runs for one question after the other, and shows what comes of each."""
 
-    def __init__(self, app: AnyApp, budget: Budget | None, many: bool, wanted: Wanted) -> None:
+    def __init__(
+        self, app: AnyApp, budget: Budget | None, many: bool, wanted: Wanted, kept: Kept | None = None
+    ) -> None:
         self.app = app
         self.budget = budget
         self.many = many
         self.wanted = wanted
+        self.kept = kept
         self.progress = Progress(sys.stderr)
 
     async def work(self, questions: Sequence[Question], states: Sequence[Any], deps: Any) -> list[Answer]:
-        options = {"deps": deps, "budget": self.budget}
-        answers: list[Answer] = []
-        for number, (question, state) in enumerate(zip(questions, states, strict=True), 1):
-            title = f"[{number}/{len(questions)}] {question.id}" if self.many else ""
-            with self.progress.of(title) as observers:
-                answer = await ask(self.app, question, state, self.wanted, observers=observers, **options)
-            answers.append(answer)
-            self.show_text(answer) if self.wanted.text else self.show_json(answer)
-            if self.many:
-                self.progress.note(f"{title}: {_outcome(answer)}")
-            elif answer.reason:
-                complain(f"the run failed: {answer.reason}")
-        return answers
+        """Run for each question, in a store if there is one, which is closed at the end."""
+        async with AsyncExitStack() as leave:
+            if self.kept is not None:
+                leave.push_async_callback(self.kept.close)
+                await self.kept.check()
+            answers: list[Answer] = []
+            for number, (question, state) in enumerate(zip(questions, states, strict=True), 1):
+                title = f"[{number}/{len(questions)}] {question.id}" if self.many else ""
+                answers.append(await self._ask(title, question, state, deps))
+            return answers
 
-    def show_text(self, answer: Answer) -> None:
+    async def _ask(self, title: str, question: Question, state: Any, deps: Any) -> Answer:
+        kept = self.kept
+        run_id = "" if kept is None else kept.ids[question.id]
+        if kept is not None:
+            self.progress.note(f"{title}: ".removeprefix(": ") + f"run {run_id}, kept in {kept.store.name}")
+        with self.progress.of(title, None if kept is None else kept.who_waits(run_id)) as observers:
+            options = {"observers": observers, "deps": deps, "budget": self.budget}
+            answer = await ask(self.app, question, state, self.wanted, kept, **options)
+        self.show(answer, title)
+        return answer
+
+    def show(self, answer: Answer, title: str) -> None:
+        """Show what came of a question."""
+        self._show_text(answer) if self.wanted.text else self._show_json(answer)
+        if self.many:
+            self.progress.note(f"{title}: {_outcome(answer)}")
+        elif answer.reason:
+            complain(f"the run failed: {answer.reason}")
+
+    def _show_text(self, answer: Answer) -> None:
         if self.many:
             print(visible(f"{answer.question.id}: {answer.question.text}"), end="\n\n")
         if answer.text is not None:
@@ -121,11 +143,14 @@ class _Session:
             print()
         sys.stdout.flush()
 
-    def show_json(self, answer: Answer) -> None:
+    def _show_json(self, answer: Answer) -> None:
         if self.many:
             write_out(json_text(answer.line))
         elif answer.result is not None:
-            write_out(json_text(result_data(self.app.flow.name, answer.result), indent=2))
+            data = result_data(self.app.flow.name, answer.result)
+            if self.kept is not None:
+                data["run_id"] = answer.result.trace.run_id
+            write_out(json_text(data, indent=2))
 
 
 def _outcome(answer: Answer) -> str:

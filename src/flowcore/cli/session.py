@@ -12,6 +12,7 @@ from ..errors import ContractError, FlowcoreError, TargetError
 from ..result import RunResult
 from ..run import Run
 from ..types import as_class, type_name
+from .keeping import Kept, wait_for
 from .questions import Question
 from .report import answered_line, blocked_line, json_text
 from .words import a, error_words
@@ -80,19 +81,24 @@ def make_deps(app: AnyApp, state: Any) -> Any:
     return deps
 
 
-async def ask(app: AnyApp, question: Question, state: Any, wanted: Wanted, **options: Any) -> Answer:
+async def ask(
+    app: AnyApp, question: Question, state: Any, wanted: Wanted, kept: Kept | None = None, **options: Any
+) -> Answer:
     """Run the app's flow once and make an answer of how it ended. Raises nothing for a run that failed."""
     try:
-        run = app.flow.start(state, **options)
+        run = app.flow.start(state, **options, **({} if kept is None else kept.options(question)))
+        await run.prepare()
     except FlowcoreError as error:
         return _blocked(question, None, error_words(error))
     run.begin()
-    return await answer_of(app, question, run, wanted)
+    return await answer_of(app, question, run, wanted, kept)
 
 
-async def answer_of(app: AnyApp, question: Question, run: Run[Any], wanted: Wanted) -> Answer:
+async def answer_of(
+    app: AnyApp, question: Question, run: Run[Any], wanted: Wanted, kept: Kept | None = None
+) -> Answer:
     """Wait for the end of a run that has begun, and make an answer of how it ended."""
-    result = await run.for_caller()
+    result = await wait_for(run, kept)
     if result.status != "completed":
         return _blocked(question, result, _reason(run, result))
     text: str | None = None

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-__all__ = ["Ending", "too_late_to_end"]
+__all__ = ["Ending", "say_at_the_end", "too_late_to_end", "was_interrupted"]
 
 _WORDS = {"SIGINT": "interrupted", "SIGTERM": "terminated", "SIGHUP": "hung up"}
 
@@ -23,8 +23,11 @@ class Ending:
     def __init__(self) -> None:
         self._came = signal.SIGINT
         self._before: dict[signal.Signals, Any] = {}
+        self.left = "nothing was written"
+        """What became of the work, for people."""
 
     def __enter__(self) -> Ending:
+        _entered.append(self)
         if threading.current_thread() is threading.main_thread():
             for asked in _known("SIGTERM", "SIGHUP"):
                 if signal.getsignal(asked) is not signal.SIG_IGN:
@@ -32,6 +35,7 @@ class Ending:
         return self
 
     def __exit__(self, *exception: object) -> None:
+        _entered.remove(self)
         for asked, handler in self._before.items():
             signal.signal(asked, handler)
 
@@ -39,6 +43,11 @@ class Ending:
     def words(self) -> str:
         """What happened, in a word or two."""
         return _WORDS[self._came.name]
+
+    @property
+    def was_interrupted(self) -> bool:
+        """Whether it was a person who asked, by Ctrl-C, and not the system."""
+        return self._came is signal.SIGINT
 
     @property
     def code(self) -> int:
@@ -51,6 +60,20 @@ class Ending:
         if not callable(handler):  # ignored, as in the background of a script
             raise KeyboardInterrupt
         handler(signal.SIGINT, frame)
+
+
+_entered: list[Ending] = []
+
+
+def was_interrupted() -> bool:
+    """Return whether a person asked the command to end, by Ctrl-C, and not the system."""
+    return all(ending.was_interrupted for ending in _entered)
+
+
+def say_at_the_end(words: str) -> None:
+    """Say what became of the work, if the command ends because it was asked to."""
+    for ending in _entered:
+        ending.left = words
 
 
 @contextmanager

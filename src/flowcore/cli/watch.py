@@ -6,7 +6,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import AsyncExitStack, ExitStack
 from functools import partial
 from typing import Any
 
@@ -17,6 +17,7 @@ from ..errors import TargetError
 from ..live import Door, need_server, page_server
 from ..run import Run
 from .codes import FAILED, OK
+from .keeping import Kept, add_keeping, kept_runs
 from .options import app_to_run
 from .progress import say_who_waits
 from .questions import Question
@@ -58,6 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--exit", action="store_true", help="end when the run has ended and its viewers were told, not at Ctrl-C"
     )
+    add_keeping(parser)
     add_limits(parser)
 
 
@@ -74,8 +76,11 @@ def execute(arguments: argparse.Namespace) -> int:
     with Door(arguments.host, arguments.port) as door, ExitStack() as serving:
         (state,) = make_states(app, [asked])
         deps = make_deps(app, state)
-        run = app.flow.start(state, deps=deps, budget=limits_of(app, arguments), observers=[say_who_waits])
-        answer = anyio.run(partial(_watch, app, asked, run, door, serving))
+        kept = kept_runs(app, arguments, [asked], many=False)
+        tell_of = say_who_waits if kept is None else kept.who_waits(kept.ids[asked.id])
+        known = {} if kept is None else kept.options(asked)
+        run = app.flow.start(state, deps=deps, budget=limits_of(app, arguments), observers=[tell_of], **known)
+        answer = anyio.run(partial(_watch, app, asked, run, door, serving, kept))
         if arguments.exit:
             _tell(app, answer)
         else:
@@ -95,7 +100,22 @@ def _show(arguments: argparse.Namespace, text: str | None) -> int:
     return OK
 
 
-async def _watch(app: AnyApp, asked: Question, run: Run[Any], door: Door, serving: ExitStack) -> Answer:
+async def _watch(
+    app: AnyApp, asked: Question, run: Run[Any], door: Door, serving: ExitStack, kept: Kept | None
+) -> Answer:
+    async with AsyncExitStack() as leave:
+        if kept is not None:
+            leave.push_async_callback(kept.close)
+            await kept.check()
+        await run.prepare()
+        if kept is not None:
+            complain(f"run {run.run_id}, kept in {kept.store.name}")
+        return await _serve(app, asked, run, door, serving, kept)
+
+
+async def _serve(
+    app: AnyApp, asked: Question, run: Run[Any], door: Door, serving: ExitStack, kept: Kept | None
+) -> Answer:
     run.begin()
     try:
         server = page_server(door, run, title=asked.text)
@@ -103,7 +123,7 @@ async def _watch(app: AnyApp, asked: Question, run: Run[Any], door: Door, servin
         await run.cancel()
         raise
     _say(serving.enter_context(server).url)
-    return await answer_of(app, asked, run, Wanted(text=True, line=False))
+    return await answer_of(app, asked, run, Wanted(text=True, line=False), kept)
 
 
 def _say(url: str) -> None:
