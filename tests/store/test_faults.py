@@ -7,6 +7,8 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -301,6 +303,16 @@ def written_file(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user may look into, unlike those that pytest makes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder)
+        path.chmod(0o755)
+        yield path
+        path.chmod(0o755)
+
+
 class TestDamage:
     @pytest.mark.parametrize("part", [0.0, 0.13, 0.5, 0.77, 0.999, 1.0])
     def test_a_log_cut_short_keeps_what_stands_before_the_cut(self, written_file: Path, part: float) -> None:
@@ -353,14 +365,12 @@ class TestDamage:
 
     @pytest.mark.skipif(not hasattr(os, "setuid"), reason="rights are kept otherwise on this system")
     @pytest.mark.parametrize("what", ["file", "folder"])
-    def test_a_file_or_folder_that_may_not_be_written(self, tmp_path: Path, what: str) -> None:
-        folder = tmp_path / "kept"
-        folder.mkdir()
-        path = folder / "runs.db"
+    def test_a_file_or_folder_that_may_not_be_written(self, open_folder: Path, what: str) -> None:
+        path = open_folder / "runs.db"
         if what == "file":
             anyio.run(SQLiteRunStore(path).aclose)
             path.chmod(0o444)
-        folder.chmod(0o555)
+        open_folder.chmod(0o555)
         code = (
             "import os, sys\n"
             "from flowcore.errors import StoreError\n"
@@ -369,9 +379,6 @@ class TestDamage:
             "try: SQLiteRunStore(sys.argv[1])\n"
             "except StoreError as error: print(error)\n"
         )
-        for each in (tmp_path, *tmp_path.parents[:2]):
-            if os.getuid() == 0:
-                each.chmod(0o755)
         done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, timeout=40)
         assert done.stderr == ""
         assert done.stdout.startswith(f"{path}: it cannot be ")
