@@ -43,6 +43,7 @@ class ToolResult:
 
     `handler_ran` says that the tool began, so that something outside may have changed, whatever the status.
     `must_end` says that the model goes round in circles: the loop should let it answer without tools.
+    `tool` is the name of the tool that was meant: a model may write it otherwise.
     """
 
     call: ToolCall
@@ -51,6 +52,7 @@ class ToolResult:
     value: Any = field(default=None, repr=False)
     handler_ran: bool = False
     must_end: bool = False
+    tool: str = ""
 
     @property
     def is_ok(self) -> bool:

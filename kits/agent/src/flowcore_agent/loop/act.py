@@ -51,7 +51,7 @@ def act_node(parts: Parts) -> Node[AgentState, object, Any, object]:
 
 def _apply(parts: Parts, state: AgentState, results: Iterable[ToolResult]) -> None:
     for result in results if parts.own else ():
-        own = parts.own.get(result.call.name)
+        own = parts.own.get(result.tool)
         if own is None or own.apply is None or not result.is_ok:
             continue
         own.apply(state, result.value.value if isinstance(result.value, ToolOutput) else result.value)

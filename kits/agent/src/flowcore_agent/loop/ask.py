@@ -13,8 +13,10 @@ from flowcore_agent.loop.conversation import body, conversation, put_body
 from flowcore_agent.parts import Parts
 from flowcore_agent.state import AgentState
 
-__all__ = ["ask", "refuse_calls"]
+__all__ = ["CUT_SHORT", "NOT_EXECUTED", "ask", "close_calls"]
 
+NOT_EXECUTED = "Not executed: the turns are used up."
+CUT_SHORT = "No result: the work was cut short, and it may have been done or not. Look before you repeat it."
 _REDUCED_TO = 0.5
 """The share of its size that a conversation is brought down to, which the provider found too long."""
 
@@ -44,10 +46,9 @@ async def ask(
     return reply
 
 
-def refuse_calls(state: AgentState, why: str) -> None:
-    """Give each call that is open a result that says that it was not run."""
-    for call in state.calls:
-        state.turns.append(Message("tool", f"Not executed: {why}.", tool_call_id=call.id))
+def close_calls(state: AgentState, result: str) -> None:
+    """Give each call that is open this result, so that the turn can be sent to any model again."""
+    state.turns.extend(Message("tool", result, tool_call_id=call.id) for call in state.calls)
     state.calls = ()
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from flowcore import BudgetExhausted, Complete, Continue, Node, RunFailed, Step, node
 from flowcore.errors import ModelRequestError, ModelTimeout
 from flowcore_agent.errors import TurnLimitReached
-from flowcore_agent.loop.ask import refuse_calls
+from flowcore_agent.loop.ask import CUT_SHORT, NOT_EXECUTED, close_calls
 from flowcore_agent.parts import Parts
 from flowcore_agent.reply import AgentReply, Issue
 from flowcore_agent.state import AgentState
@@ -30,11 +30,12 @@ def salvage_node() -> Node[AgentState, object, None, object]:
         used_up = step.exhausted is not None or (
             step.error is not None and step.error.code == BudgetExhausted.code
         )
-        refuse_calls(state, "the work was cut short")
+        stage: Literal["tools", "model"] = "tools" if state.calls else "model"
+        close_calls(state, NOT_EXECUTED if state.reason == "limit" else CUT_SHORT)
         state.text, state.is_partial = text, True
         state.reason = "exhausted" if used_up else "failed"
         if step.error is not None:
-            state.issues += (Issue("model", step.error.path, str(step.error)),)
+            state.issues += (Issue(stage, step.error.path, str(step.error)),)
         return Continue()
 
     return salvage

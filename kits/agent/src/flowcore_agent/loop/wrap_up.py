@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flowcore import Continue, Node, Step, node
-from flowcore_agent.loop.ask import ask, refuse_calls
+from flowcore_agent.loop.ask import CUT_SHORT, NOT_EXECUTED, ask, close_calls
 from flowcore_agent.parts import Parts
 from flowcore_agent.state import AgentState
 
@@ -24,12 +24,11 @@ def wrap_up_node(parts: Parts) -> Node[AgentState, object, None, object]:
     @node(id="wrap_up", starts_round=True, description="Ask once more, without tools.")
     async def wrap_up(step: Step[AgentState]) -> Continue:
         state = step.state
+        close_calls(state, NOT_EXECUTED if state.reason == "limit" else CUT_SHORT)
         if step.exhausted is not None:
             state.reason = "exhausted"
-        used_up = f"the {step.exhausted} are used up" if step.exhausted is not None else "the turns are used up"
-        refuse_calls(state, used_up)
         reply = await ask(parts, step, told=WRAP_UP)
-        refuse_calls(state, "no tool can be called any more")
+        close_calls(state, NOT_EXECUTED)
         if not (reply.text.strip() or reply.attachments) and state.said:
             state.text, state.is_partial = state.said[-1], True
         return Continue()
