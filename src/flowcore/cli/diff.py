@@ -10,17 +10,19 @@ from ..errors import RenderError, TargetError
 from ..recording import FlowData, Recording
 from .codes import DIFFERS, OK
 from .files import write_file, write_out
+from .recorded import RUNS
 from .side import load_side
 from .words import not_empty
 
-__all__ = ["EPILOG", "add_arguments", "execute"]
+__all__ = ["EPILOG", "TAKES_TARGET", "add_arguments", "execute"]
 
-EPILOG = """\
+TAKES_TARGET = False  # but two
+
+EPILOG = f"""\
 OLD and NEW are two flows, or two runs:
   package.module:name, path/to/file.py[:name], path/to/folder   a flow or app, as for the other commands
   flow.json              a flow, written by `flowcore render -o flow.json`
-  trace.json[#run]       a run, written by `flowcore run --out DIR`: by its name, its id, or its place (1, 2, ...)
-  REF:path/to/file.py[:name], REF:module:name, REF:flow.json    what stood there at a git ref
+{RUNS}  REF:path/to/file.py[:name], REF:module:name, REF:flow.json    what stood there at a git ref
 
 exit codes: 0 no difference, 1 they differ, 2 something given cannot be used, 130 interrupted
 (143 and 129: ended by SIGTERM, SIGHUP)

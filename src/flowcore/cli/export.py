@@ -9,16 +9,15 @@ from ..errors import TargetError
 from ..export import chrome_trace
 from .codes import OK
 from .files import write_file, write_out
-from .recorded import is_trace_file, recorded_run
+from .recorded import RUNS, is_trace_file, recorded_run
 from .words import not_empty
 
 __all__ = ["EPILOG", "NAMED", "add_arguments", "execute"]
 
 NAMED = "run"
-EPILOG = """\
+EPILOG = f"""\
 TARGET names a run:
-  trace.json[#run]       a run, written by `flowcore run --out DIR`: by its name, its id, or its place (1, 2, ...)
-
+{RUNS}
 exit codes: 0 it worked, 2 something given cannot be used, 130 interrupted (143 and 129: ended by SIGTERM, SIGHUP)
 """
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from ..errors import ExportError, FlowError, RecordingError, RenderError, StoreError, TargetError, WatchError
-from . import check, diff, export, render, run, watch
+from . import check, diff, export, render, run, runs, watch
 from .codes import BAD_INPUT, FAILED
 from .options import add_options
 from .signals import Ending
@@ -25,6 +25,7 @@ _COMMANDS = {
     "check": (check, "say whether a flow is sound, or list everything that is wrong with it"),
     "render": (render, "draw a flow, or a run of one, as SVG, PNG, Mermaid, DOT, JSON or HTML"),
     "run": (run, "run a flow for a text, or once for each question in a file"),
+    "runs": (runs, "list, show, resume, answer and tidy up the runs that a store keeps"),
     "watch": (watch, "run a flow for a text and serve its page, live, to a browser"),
     "export": (export, "write a recorded run for another tool: Perfetto, chrome://tracing"),
     "diff": (diff, "say what differs between two flows, or between two runs"),
@@ -70,6 +71,8 @@ def _parsed(argv: Sequence[str]) -> argparse.Namespace:
     arguments, rest = parser.parse_known_args(argv)
     if len(rest) == 1 and not rest[0].startswith("-") and getattr(arguments, "text", "") is None:
         arguments.text = rest[0]
+    elif rest and hasattr(arguments, "values") and not any(word.startswith("-") for word in rest):
+        arguments.values += rest
     elif rest:
         commands.get(argv[0], parser).error(f"unrecognized arguments: {' '.join(rest)}")
     return arguments
@@ -111,7 +114,7 @@ def _parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPa
     """Return the parser, and that of each command."""
     parser = _Parser(
         prog="flowcore",
-        description="Check, draw, run, watch and compare flows.",
+        description="Check, draw, run, watch and compare flows, and keep their runs.",
         epilog=_HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -124,7 +127,7 @@ def _parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPa
             epilog=getattr(module, "EPILOG", _HELP),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        if module is not diff:  # which takes two
+        if getattr(module, "TAKES_TARGET", True):
             named = getattr(module, "NAMED", "flow or app")
             command.add_argument("target", metavar="TARGET", help=f"the {named}, see below")
         module.add_arguments(command)

@@ -1,4 +1,4 @@
-"""Recorded runs: what a person names as `trace.json`, or as `trace.json#run` where there are several."""
+"""Recorded runs: what a person names as `trace.json` or `trace.json#run`, or as `FILE.db#RUN` in a store."""
 
 from __future__ import annotations
 
@@ -8,15 +8,21 @@ from pathlib import Path
 from ..errors import TargetError
 from ..recording import Recording, read_runs
 from ..render import shown
+from .stored import is_store_file, stored_recording
 
-__all__ = ["is_trace_file", "recorded_run"]
+__all__ = ["RUNS", "is_trace_file", "recorded_run"]
+
+RUNS = """\
+  trace.json[#run]       a run, written by `flowcore run --out DIR`: by its name, its id, or its place (1, 2, ...)
+  FILE.db[#RUN]          a run, kept by `flowcore run --store FILE.db`: by its id, or the one that began last
+"""
 
 _MOST_NAMES = 10
 
 
 def is_trace_file(text: str) -> bool:
-    """Return whether a text names a trace file."""
-    return text.partition("#")[0].endswith(".json")
+    """Return whether a text names a trace file, or the file of a store."""
+    return text.partition("#")[0].endswith(".json") or is_store_file(text)
 
 
 def recorded_run(text: str) -> Recording:
@@ -24,8 +30,11 @@ def recorded_run(text: str) -> Recording:
 
     Raises:
         RecordingError: The file holds no runs that can be read.
+        StoreError: The file is no store, or a newer one.
         TargetError: There is no such run in it, or it is not said which.
     """
+    if is_store_file(text):
+        return stored_recording(text)
     path, hash, name = text.partition("#")
     runs = read_runs(Path(path))
     named = [run for run in runs if run.name == name or run.run_id == name]

@@ -13,7 +13,7 @@ from ..render import FORMATS, Drawing, Mark, Source, draw, render
 from .codes import OK
 from .files import write_file, write_out
 from .flow_file import is_flow_file, read_flow_file
-from .recorded import is_trace_file, recorded_run
+from .recorded import RUNS, is_trace_file, recorded_run
 from .renewal import check_file
 from .target import load_target
 from .words import not_empty
@@ -21,14 +21,13 @@ from .words import not_empty
 __all__ = ["EPILOG", "NAMED", "add_arguments", "execute"]
 
 NAMED = "flow, app or run"
-EPILOG = """\
+EPILOG = f"""\
 TARGET names a flow, an app that runs one, or a run:
   package.module:name    a name in a module that can be imported
   path/to/file.py:name   a name in a file; without the name, the only app or flow in it
   path/to/folder         the app.py in a folder
   flow.json              a flow, written by `flowcore render -o flow.json`
-  trace.json[#run]       a run, written by `flowcore run --out DIR`: by its name, its id, or its place (1, 2, ...)
-
+{RUNS}
 exit codes: 0 it worked, 1 the file of --check is stale or missing, 2 something given cannot be used,
 130 interrupted (143 and 129: ended by SIGTERM, SIGHUP)
 """

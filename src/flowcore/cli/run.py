@@ -78,7 +78,9 @@ def execute(arguments: argparse.Namespace) -> int:
         wanted = Wanted(text=not arguments.json, line=folder is not None or (many and arguments.json))
         kept = kept_runs(app, arguments, asked, many=many)
         session = Session(app, limits_of(app, arguments), many, wanted, kept)
-        deps = make_deps(app, states[0])  # not in the event loop: that would keep an interrupt waiting
+        deps = make_deps(
+            app, lambda deps: app.flow.start(states[0], deps=deps)
+        )  # not in the event loop: that would keep an interrupt waiting
         answers = anyio.run(session.work, asked, states, deps)
         if folder is not None:
             write_runs(folder, app.flow, answers, many=many)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,8 +61,8 @@ def make_states(app: AnyApp, questions: Sequence[Question]) -> list[Any]:
     return states
 
 
-def make_deps(app: AnyApp, state: Any) -> Any:
-    """Make what the nodes get as `step.deps`, and try it with a state.
+def make_deps(app: AnyApp, start: Callable[[Any], object]) -> Any:
+    """Make what the nodes get as `step.deps`, and try it: `start` makes a run with it, which does not begin.
 
     Raises `TargetError` if the app cannot, or if the flow wants others.
     """
@@ -75,7 +75,7 @@ def make_deps(app: AnyApp, state: Any) -> Any:
     except BaseException as error:
         raise TargetError(f"the deps of the app cannot be made: {error_words(error)}; mend that first") from error
     try:
-        app.flow.start(state, deps=deps)
+        start(deps)
     except ContractError as error:
         raise TargetError(f"the app cannot run: {error_words(error)}; mend state= or deps= of the app") from error
     return deps

@@ -27,11 +27,16 @@ AnyApp = App[Any, Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What was found: the flows, and the app if it was one. `text` is what the person typed."""
+    """What was found: the flows, and the app if it was one. `text` is what the person typed.
+
+    `module` and `name` say where it stands in code.
+    """
 
     text: str
     flows: tuple[AnyFlow, ...]
     app: AnyApp | None
+    module: str = ""
+    name: str = ""
 
     def app_to_run(self) -> AnyApp:
         """Return the app. Raises `TargetError` if it was a flow: what is typed must become a state."""
@@ -57,9 +62,10 @@ def load_target(text: str) -> Target:
     except OSError as error:  # so long, or so odd, that there can be no such file
         raise TargetError(f"{shown(text)}: cannot be looked for: {error.strerror}; name another place") from error
     value = _named(module, name, text) if name else _only(module, text)
+    place = module.__name__, name or next(key for key, found in vars(module).items() if found is value)
     if isinstance(value, App):
-        return Target(text, tuple(value.flows), value)
-    return Target(text, (value,), None)
+        return Target(text, tuple(value.flows), value, *place)
+    return Target(text, (value,), None, *place)
 
 
 def _load(text: str) -> tuple[ModuleType, str]:

@@ -21,7 +21,7 @@ from .keeping import Kept, add_keeping, kept_runs
 from .options import app_to_run
 from .progress import say_who_waits
 from .questions import Question
-from .recorded import is_trace_file, recorded_run
+from .recorded import RUNS, is_trace_file, recorded_run
 from .run import add_limits, limits_of
 from .session import Answer, Wanted, answer_of, make_deps, make_states
 from .streams import tell, visible_text
@@ -30,13 +30,12 @@ from .words import complain
 __all__ = ["EPILOG", "NAMED", "add_arguments", "execute"]
 
 NAMED = "flow, app or run"
-EPILOG = """\
+EPILOG = f"""\
 TARGET names a flow, an app that runs one, or a run:
   package.module:name    a name in a module that can be imported
   path/to/file.py:name   a name in a file; without the name, the only app or flow in it
   path/to/folder         the app.py in a folder
-  trace.json[#run]       a run, written by `flowcore run --out DIR`: by its name, its id, or its place (1, 2, ...)
-
+{RUNS}
 exit codes: 0 the run completed, 1 it failed, 2 something given cannot be used, 130 interrupted while it went on
 (143 and 129: ended by SIGTERM, SIGHUP)
 """
@@ -75,7 +74,7 @@ def execute(arguments: argparse.Namespace) -> int:
     need_server()  # before the run, whose time it would take
     with Door(arguments.host, arguments.port) as door, ExitStack() as serving:
         (state,) = make_states(app, [asked])
-        deps = make_deps(app, state)
+        deps = make_deps(app, lambda deps: app.flow.start(state, deps=deps))
         kept = kept_runs(app, arguments, [asked], many=False)
         tell_of = say_who_waits if kept is None else kept.who_waits(kept.ids[asked.id])
         known = {} if kept is None else kept.options(asked)

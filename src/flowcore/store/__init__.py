@@ -23,6 +23,7 @@ from .rows import (
     Write,
 )
 from .store import RunStore
+from .text import dump_record, load_record
 
 if TYPE_CHECKING:
     from .sqlite import SQLiteRunStore
@@ -43,6 +44,8 @@ __all__ = [
     "Stored",
     "VisitRow",
     "Write",
+    "dump_record",
+    "load_record",
 ]
 
 

@@ -9,6 +9,7 @@ from .model import ScriptedLine, ScriptedModel
 from .replay import Replayed, replay
 from .runner import FlowRunner
 from .search import ScriptedSearch
+from .stored import stored_run
 
 if TYPE_CHECKING:
     from .store_suite import StoreContract
@@ -22,6 +23,7 @@ __all__ = [
     "ScriptedSearch",
     "StoreContract",
     "replay",
+    "stored_run",
 ]
 
 

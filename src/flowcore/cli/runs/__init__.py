@@ -1,0 +1,61 @@
+"""`flowcore runs`: the runs that a store keeps, looked at, gone on with, controlled, and tidied up."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import Any
+
+from . import answering, controlling, exporting, forking, listing, pruning, resuming, showing, testing
+
+__all__ = ["EPILOG", "TAKES_TARGET", "add_arguments", "execute"]
+
+TAKES_TARGET = False
+_ACTIONS: Mapping[str, tuple[Any, str]] = {
+    "list": (listing, "list the runs of a store, the latest first"),
+    "show": (showing, "show a run: as text, as its page, or as a trace file"),
+    "resume": (resuming, "go on with a run that was paused, or whose process is gone"),
+    "pause": (controlling.Pause, "stop a run for a while, so that it can be resumed"),
+    "stop": (controlling.Stop, "end a run, as cancelled"),
+    "answer": (answering, "answer what a run asks a person"),
+    "fork": (forking, "make a new run that begins at a place of another one"),
+    "export": (exporting, "write a run for another tool: Perfetto, OpenTelemetry"),
+    "test": (testing, "print a test made of a run"),
+    "prune": (pruning, "remove the records of runs that ended long ago"),
+}
+EPILOG = """\
+A run is kept by `flowcore run TARGET TEXT --store FILE`, in code by `flow.run(state, store=SQLiteRunStore(FILE))`:
+
+  flowcore runs list --store runs.db
+  flowcore runs show last --store runs.db
+  flowcore runs resume app.py last --store runs.db
+
+RUN is the id of a run, the beginning of an id if only one begins so, or `last` for the one that began last.
+Each ACTION has help of its own: `flowcore runs resume --help`.
+
+exit codes: 0 it worked, 1 a run that was resumed has failed, 2 something given cannot be used, 130 interrupted
+(143 and 129: ended by SIGTERM, SIGHUP)
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the actions, and what each takes."""
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    for name, (module, summary) in _ACTIONS.items():
+        action = actions.add_parser(
+            name,
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
+            epilog=EPILOG.partition("\n\n")[2]
+            .partition("\n\n")[2]
+            .replace("Each ACTION has help of its own: ", "See: "),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.add_arguments(action)
+        action.set_defaults(act=module.execute)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Do what the action does."""
+    code: int = arguments.act(arguments)
+    return code

@@ -1,0 +1,55 @@
+"""`flowcore runs fork`: a new run that begins at a place of another one."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ...errors import TargetError
+from ...store import RunRow, RunStore
+from ..codes import OK
+from ..stores import find_run, need_store, with_store
+from ..target import load_target
+from ..words import not_empty
+from .options import add_by, add_run, add_target
+from .resuming import flow_of
+
+__all__ = ["add_arguments", "execute"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this action takes."""
+    add_target(parser)
+    add_run(parser)
+    parser.add_argument(
+        "--at",
+        metavar="PATH",
+        required=True,
+        type=not_empty,
+        help="the visit that the new run makes first, such as check#2 (`flowcore runs show` tells the paths); the"
+        " state is as it was before it",
+    )
+    parser.add_argument(
+        "--id", metavar="ID", type=not_empty, help="what the new run is called (default: a new name)"
+    )
+    add_by(parser)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Make the new run, and say how it goes on. The other one stays as it is."""
+    target = load_target(arguments.target)
+    store = need_store(arguments.store, target.app)
+
+    async def work(store: RunStore) -> tuple[RunRow, str]:
+        run = await find_run(store, arguments.run)
+        flow: Any = flow_of(target, run)
+        known = {"at": arguments.at, "store": store, "run_id": arguments.id, "by": arguments.by}
+        try:
+            return run, await flow.fork(run.run_id, **known)
+        except ValueError as error:  # a place that is none
+            raise TargetError(str(error)) from error
+
+    run, made = with_store(store, work)
+    print(f"run {made} is forked from {run.run_id} at {arguments.at}")
+    print(f"go on with: flowcore runs resume {arguments.target} {made} --store {store.name}")
+    return OK
