@@ -109,6 +109,11 @@ class ModelRunner:
         return self._name
 
     @property
+    def features(self) -> frozenset[Feature]:
+        """What the model takes beside messages."""
+        return self._features
+
+    @property
     def context_limit(self) -> int | None:
         """How many tokens a request and its answer may be; None where that was not said."""
         return self._rules.limit

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Literal
+from typing import Any, Literal, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
 
 from flowcore import ContractError, Reserve
 
@@ -81,6 +84,29 @@ class AgentLimits:
             yield f"on_limit={self.on_limit!r}: give 'wrap_up' or 'error'"
         if not 0 < self.compact_at <= 1:
             yield f"compact_at={self.compact_at!r}: give a share above 0, at most 1"
+
+    @classmethod
+    def from_env(cls, env: Mapping[str, str] | None = None, **given: Any) -> AgentLimits:
+        """Make limits of what is given, then of the environment, then of the defaults.
+
+        `FLOWCORE_AGENT_TURNS=20` says what `turns=20` does, and so for each limit but `reserve`; `none` is None. A
+        manifest's limits are given by name. Raises `ContractError` that lists everything that cannot be meant.
+        """
+        env = os.environ if env is None else env
+        hints = get_type_hints(cls)
+        faults: list[str] = []
+        for entry in fields(cls):
+            variable = f"FLOWCORE_AGENT_{entry.name.upper()}"
+            if entry.name in given or entry.name == "reserve" or variable not in env:
+                continue
+            text: str | None = None if env[variable].strip().lower() == "none" else env[variable].strip()
+            try:
+                given[entry.name] = TypeAdapter[object](hints[entry.name]).validate_python(text)
+            except ValidationError as error:
+                faults.append(f"{variable}={env[variable]!r}: {error.errors()[0]['msg']}")
+        if faults:
+            raise ContractError(f"AgentLimits: {'; '.join(faults)}")
+        return cls(**given)
 
     def named(self) -> dict[str, object]:
         """Return the limits by name."""

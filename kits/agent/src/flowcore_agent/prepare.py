@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from flowcore import Continue, Node, Step, node
 from flowcore_agent.parts import Parts
-from flowcore_agent.prompt import CustomPrompt
 from flowcore_agent.state import AgentState
 
 __all__ = ["prepare_node"]
@@ -12,12 +11,11 @@ __all__ = ["prepare_node"]
 
 def prepare_node(parts: Parts) -> Node[AgentState, object, None, object]:
     """Make the node that builds the system prompt and the messages before the loop."""
-    spec = parts.spec
 
     @node(id="prepare", starts_round=False, description="Build the system prompt and the messages.")
     async def prepare(step: Step[AgentState]) -> Continue:
         state = step.state
-        state.system = spec.prompt.text if isinstance(spec.prompt, CustomPrompt) else ""
+        state.system = state.prompt
         state.prepared = tuple(message for message in state.request.messages if message.role != "system")
         return Continue()
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 __all__ = ["CustomPrompt", "FilePrompt", "PredefinedPrompt", "Prompt"]
@@ -10,7 +11,7 @@ __all__ = ["CustomPrompt", "FilePrompt", "PredefinedPrompt", "Prompt"]
 
 @dataclass(frozen=True, slots=True)
 class CustomPrompt:
-    """A text in which `{name}` stands for a variable of the request."""
+    """A text in which `{name}` stands for a variable of the request. `{{` and `}}` are braces."""
 
     text: str
 
@@ -24,9 +25,10 @@ class FilePrompt:
 
 @dataclass(frozen=True, slots=True)
 class PredefinedPrompt:
-    """A template of the spec, by its name."""
+    """A template of the spec by its name, with a JSON merge patch of its definition."""
 
     name: str
+    patch: Mapping[str, object] = field(default_factory=dict[str, object])
 
 
 Prompt = CustomPrompt | FilePrompt | PredefinedPrompt

@@ -29,7 +29,7 @@ class AgentRequest:
     model: str | None = None
     core: str | None = None
     settings: ModelSettings | None = None
-    variables: Mapping[str, str] = field(default_factory=dict)
-    prompt_patches: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict[str, str])
+    prompt_patches: Mapping[str, Mapping[str, object]] = field(default_factory=dict[str, Mapping[str, object]])
     context_files: tuple[str, ...] = ()
     skills: tuple[str, ...] = ()

@@ -81,7 +81,7 @@ class AgentSpec:
     settings: ModelSettings = field(default_factory=ModelSettings)
     authenticate: Authenticate | None = None
     prompt: Prompt = field(default_factory=lambda: CustomPrompt("You are a helpful assistant."))
-    templates: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    templates: Mapping[str, Mapping[str, object]] = field(default_factory=dict[str, Mapping[str, object]])
     patchable: Collection[str] = ()
     system_messages: Literal["refuse", "override"] = "refuse"
     catalog: ToolCatalog | None = None
@@ -95,7 +95,7 @@ class AgentSpec:
     verify: bool = False
     memory: Memory | None = None
     skills: Skills | None = None
-    profile: Mapping[str, str] = field(default_factory=dict)
+    profile: Mapping[str, str] = field(default_factory=dict[str, str])
     guards: Sequence[Guard] = ()
     output_guards: Sequence[Guard] = ()
     sink: OutputSink | None = None
@@ -107,6 +107,10 @@ class AgentSpec:
         faults: list[str] = []
         if not self.name.strip():
             faults.append("name is empty: give the agent a name")
+        if unknown := sorted(set(self.patchable) - set(self.templates)):
+            faults.append(
+                f"patchable names {', '.join(unknown)}, and templates has {', '.join(self.templates) or 'none'}"
+            )
         if self.own_tools.memory and self.memory is None:
             faults.append("own_tools.memory is on, and there is no memory: give memory=")
         if self.own_tools.skills and self.skills is None:

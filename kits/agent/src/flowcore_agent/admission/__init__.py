@@ -1,0 +1,1 @@
+"""Admission: what is looked at before there is a run, each step a function that only looks."""

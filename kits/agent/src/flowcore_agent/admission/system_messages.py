@@ -1,0 +1,28 @@
+"""The policy on system messages: what becomes of the one that a client sends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flowcore.messages import Message
+from flowcore_agent.admission.faults import fault
+from flowcore_agent.admission.found import Found
+from flowcore_agent.request import AgentRequest
+from flowcore_agent.spec import AgentSpec
+
+__all__ = ["client_prompt"]
+
+
+def client_prompt(spec: AgentSpec, request: AgentRequest) -> Found[str]:
+    """Return the words of a client that take the place of the configured prompt, '' where there are none.
+
+    An empty system message is ignored under either policy. One with words is a fault unless the spec takes it.
+    """
+    first: Any = next(iter(request.messages), None)
+    said = first.content if isinstance(first, Message) and first.role == "system" else ""
+    if not said or not said.strip():
+        return Found("")
+    if spec.system_messages == "override":
+        return Found(said)
+    message = "a message of role system is refused, since the application has a prompt of its own"
+    return Found("", (fault("system_message", "messages[0]", message),))
