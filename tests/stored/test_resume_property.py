@@ -38,6 +38,7 @@ async def check(make: Make, seed: int, plan: list[Death]) -> None:
     if result is not None:
         assert told(result) == told(expected)
         assert result.trace.to_text() == expected.trace.to_text()
+        assert trace_events(result.trace) == trace_events(stored)
     assert limits(trace_events(stored)) == limits(trace_events(expected.trace))
     seqs = [event.seq for event in trace_events(stored)]
     assert len(set(seqs)) == len(seqs)
@@ -74,7 +75,7 @@ async def test_a_process_for_each_visit_or_two(make: Make, seed: int, death: Dea
     await check(make, seed, [death] * (lives.writes + 5))
 
 
-@pytest.mark.parametrize("make", [walk])
+@every_world
 @quick
 @given(seed=seeds)
 async def test_what_is_stored_tells_what_was_heard(make: Make, seed: int) -> None:

@@ -52,6 +52,7 @@ class TakenUp:
         records = self.reading.trace.records
         self._since = records[0].first_seq if self.reading.trace.forgotten and records else 0
         self._changes = Changes(stored.run)
+        self._loaded: set[Frame] = set()
         root = self.reading.trace.root
         written = self._written[root]
         level = Level.of(stored.run, plan)
@@ -63,6 +64,7 @@ class TakenUp:
         assert loaded is not None  # or it was noted
         self.shape: Shape = loaded.shape
         self.start: Values = dict(root.start)
+        self.reading.whole_logs(self._is_known)
         self._count()
         self.stored = replace(stored, calls=[self._call_today(row) for row in stored.calls])
 
@@ -146,9 +148,16 @@ class TakenUp:
             self._changes.states(begun.path, misfit.faults, can_upgrade=of.upgrade is not None)
             return None
         frame.start = loaded.start
+        if not loaded.is_new:
+            self._loaded.add(frame)
         if loaded.is_new and (row := self._written.get(frame)) is not None:
             self._rewrite(row, loaded)
         return loaded
+
+    def _is_known(self, frame: Frame) -> bool:
+        """Return whether what a walk is said to begin with is its state where the trace in memory begins."""
+        rows = self._rows[frame]
+        return frame in self._loaded or not rows or rows[0].seq >= self._since
 
     def _rewrite(self, row: FrameRow, loaded: Loaded) -> None:
         codec, cls = self._codec, loaded.shape.cls

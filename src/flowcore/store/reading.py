@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,6 +16,7 @@ from ..state import Codec
 from ..trace import Trace
 from ..visit import Ending, Note, Rare, VisitRecord, Way, Where
 from .failures import read_failure
+from .logs import whole_logs
 from .rows import EndRow, FrameRow, NoteRow, Stored, VisitRow
 
 __all__ = ["Reading", "read_ending", "read_trace", "told_ending"]
@@ -29,7 +30,10 @@ class Reading:
     """What is made of rows: the trace, and which frame has which number."""
 
     def __init__(self, stored: Stored, codec: Codec, *, last: int | None = None) -> None:
-        """Read a record; with `last`, only that many visits, and the notes since the first of them."""
+        """Read a record; with `last`, only that many visits, and the notes since the first of them.
+
+        Then their logs are made whole when it is known what stood in them before: by `whole_logs`.
+        """
         run = stored.run
         self.stored = stored
         self.codec = codec
@@ -40,11 +44,14 @@ class Reading:
         self.frames = self._frames(stored.frames)
         self._name(stored.visits)
         self._alternatives = dict(_alternatives(declared))
+        self._appended: dict[int, tuple[str, ...]] = {}
         visits = stored.visits if last is None else stored.visits[-last:] if last else []
         since = visits[0].seq if len(visits) < len(stored.visits) and visits else 0
         self.trace.forgotten = len(stored.visits) - len(visits)
         self.trace.records += [self.record(row) for row in visits]
         self._drop(stored.visits)
+        if last is None:
+            self.whole_logs(lambda _: True)
         if run.end is not None:
             self.trace.ending = read_ending(run.end, codec)
         self.trace.notes += [self.note(row) for row in stored.notes if row.seq >= since]
@@ -78,13 +85,21 @@ class Reading:
                 for index in rest["dropped"]:
                     self.frames[rest["inner"]].children[index].dropped = True
 
+    def whole_logs(self, is_known: Callable[[Frame], bool]) -> None:
+        """Let logs show what stood in them before, where it `is_known` what a walk began with."""
+        if self._appended:
+            rows = {self.frames[row.frame]: row for row in self.stored.frames}
+            records = self.trace.records
+            self.trace.records = whole_logs(records, self._appended, rows, self.codec, is_known)
+
     def record(self, row: VisitRow) -> VisitRecord:
         """Return a visit as the trace keeps it."""
         frame = self.frames[row.frame]
         patch = {}
         if row.patch:
             patch = self.codec.decode_fields(row.patch, frame.path_of(row.node, row.number))
-        patch = {name.removeprefix("+"): value for name, value in patch.items()}
+            if appended := _appended(row.patch):
+                self._appended[row.seq] = appended
         way = Way(row.kind, row.label, row.target, self._others(frame, row), row.edge)  # type: ignore[arg-type]
         counters = (row.rounds, row.requests, row.tool_calls, row.tokens, row.cost)
         return VisitRecord(
@@ -128,6 +143,13 @@ class Reading:
 
     def _value(self, name: str, value: Any) -> Any:
         return read_failure(value["failure"]) if isinstance(value, dict) else self.codec.decode(value[0], name)
+
+
+def _appended(patch: str) -> tuple[str, ...]:
+    """Return the fields of which a stored patch has only what was appended."""
+    if '"+' not in patch:
+        return ()
+    return tuple(name[1:] for name in json.loads(patch) if name[:1] == "+")
 
 
 def read_trace(stored: Stored, codec: Codec) -> Trace:
