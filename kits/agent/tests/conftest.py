@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from flowcore import Complete, Flow, RunResult, Step, node
+from flowcore import Complete, Flow, Log, RunResult, Step, node
 from flowcore.clock import Clock
 from flowcore.messages import Message, ModelReply, ModelRequest, ToolCall
 from flowcore.models import ModelRunner
@@ -85,7 +85,7 @@ class Desk:
     def state(self, question: str = "Go.", *before: Message, **values: Any) -> AgentState:
         """A state that stands before the loop."""
         asked = (*before, Message("user", question))
-        return AgentState(AgentRequest(asked), system="Be brief.", prepared=asked, **values)
+        return AgentState(AgentRequest(asked), system="Be brief.", prepared=Log(asked), **values)
 
     async def run(self, question: str = "Go.", **options: Any) -> RunResult[AgentReply]:
         """The whole result of a run."""

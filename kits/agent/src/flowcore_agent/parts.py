@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from flowcore.models import ModelRunner
@@ -30,7 +30,7 @@ class Parts:
             catalog = Toolbox(catalog, own)
         return cls(spec, catalog, _executor(spec, catalog), {each.tool.name: each for each in own})
 
-    def executor_for(self, view: RunView) -> ToolExecutor:
+    def executor_for(self, view: Callable[[], RunView]) -> ToolExecutor:
         """Return the executor for the calls of one turn: own tools see the run as it stands."""
         if not isinstance(self.catalog, Toolbox):
             return self.executor

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flowcore import Continue, Node, Step, node
+from flowcore import Continue, Log, Node, Step, node
 from flowcore_agent.parts import Parts
 from flowcore_agent.state import AgentState
 
@@ -16,7 +16,7 @@ def prepare_node(parts: Parts) -> Node[AgentState, object, None, object]:
     async def prepare(step: Step[AgentState]) -> Continue:
         state = step.state
         state.system = state.prompt
-        state.prepared = tuple(message for message in state.request.messages if message.role != "system")
+        state.prepared = Log(message for message in state.request.messages if message.role != "system")
         return Continue()
 
     return prepare

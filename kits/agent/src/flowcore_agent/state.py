@@ -40,7 +40,7 @@ class AgentState:
     is_client_prompt: bool = False
     admitted: tuple[str, ...] = ()
     system: str = ""
-    prepared: tuple[Message, ...] = ()
+    prepared: Log[Message] = field(default_factory=Log[Message])
     turns: Log[Message] = field(default_factory=Log[Message])
     compacted: int = 0
     tools: tuple[str, ...] = ()

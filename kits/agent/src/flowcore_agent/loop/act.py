@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache, partial
 from typing import Any
 
 from flowcore import Continue, Node, Step
@@ -27,7 +28,7 @@ def act_node(parts: Parts) -> Node[AgentState, object, Any, object]:
     async def act(step: Step[AgentState]) -> Continue[Any]:
         state = step.state
         is_direct = state.route == "direct"  # then the model was shown no tools, and may call none
-        results = await parts.executor_for(RunView.of(state, step.deps)).run(
+        results = await parts.executor_for(cache(partial(RunView.of, state, step.deps))).run(
             state.calls,
             allowed=() if is_direct else allowed_tools(parts, state),
             history=list(state.turns)[:-1],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from flowcore import Log
 from flowcore.messages import Message
 from flowcore_agent.own_tools.todo import todo_text
 from flowcore_agent.state import AgentState
@@ -30,4 +31,4 @@ def body(state: AgentState) -> list[Message]:
 
 def put_body(state: AgentState, messages: Sequence[Message]) -> None:
     """Put shorter messages in the place of the body. The turns stay whole, for the reply and the next request."""
-    state.prepared, state.compacted = tuple(messages), len(state.turns)
+    state.prepared, state.compacted = Log(messages), len(state.turns)

@@ -40,11 +40,11 @@ class OwnTool:
     tool: Tool
     apply: Callable[[AgentState, Any], None] | None = None
 
-    def bound(self, view: RunView) -> Tool:
-        """Return the tool for the calls of one turn."""
+    def bound(self, view: Callable[[], RunView]) -> Tool:
+        """Return the tool for the calls of one turn; `view` is asked for when it is called."""
         inner = self.tool.call
 
         def call(context: ToolContext[Any], arguments: Arguments) -> Any:
-            return inner(replace(context, deps=view), arguments)
+            return inner(replace(context, deps=view()), arguments)
 
         return replace(self.tool, call=call)

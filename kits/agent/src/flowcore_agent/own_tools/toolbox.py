@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 
 from flowcore import ContractError
@@ -28,7 +28,7 @@ class Toolbox(ToolCatalog):
                 f"the agent has own tools called {', '.join(taken)}: give those of the catalogue other names"
             )
 
-    def bound(self, view: RunView) -> Toolbox:
+    def bound(self, view: Callable[[], RunView]) -> Toolbox:
         """Return the toolbox for the calls of one turn."""
         made = copy(self)
         made._bound = {each.tool.name: each.bound(view) for each in self._own_tools}
