@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import uuid
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, Never, Unpack, overload
@@ -34,7 +35,7 @@ from .outcome import Outcome
 from .result import RunResult
 from .run import Run
 from .run_settings import ResumeOptions, RunOptions, RunSettings
-from .runtime import GRACE, Observer
+from .runtime import GRACE, Forked, Observer, fork
 from .scope import Budget, Reserve
 from .store import RunStore
 from .trigger import Trigger
@@ -286,6 +287,48 @@ class Flow(Generic[StateT, DepsT, ResultT]):
         run.begin()
         result = await run.for_caller()
         return run.value() if check else result
+
+    async def fork(
+        self,
+        run_id: str,
+        /,
+        *,
+        at: str,
+        store: RunStore,
+        state: Any = None,
+        budget: Budget | None = None,
+        new_id: str | None = None,
+        by: str = "",
+        clock: Clock | None = None,
+    ) -> Forked:
+        """Write a new run that stands where another one stood right before a visit; `resume` walks it.
+
+        The other run may have ended, or go on: nothing of it is changed. What had happened until then, in branches
+        and items beside the visit too, is the new run's past, with its counters; what a person is to answer from
+        there on is asked again. The new run has no deadline, and was delegated by nobody.
+
+        Args:
+            run_id: The id of the other run.
+            at: The path of the visit, as `answer#1/draft#2`; a `#1` may be left out.
+            store: Where the runs are written down.
+            state: Another state for the walk that the visit is in.
+            budget: Another budget; what was spent before the visit counts.
+            new_id: The id of the new run; by default a new one.
+            by: Who forks it; where the trigger of the run names a user, only he may.
+            clock: What tells the time; tests pass one that they move.
+
+        Returns:
+            The id of the new run, and what the other run has dispatched that the new one may do again.
+
+        Raises:
+            RunNotFound: The store has no such run.
+            RunConflict: It belongs to somebody else, or there is a run of the new id.
+            ValueError: It never came to this visit.
+            FlowChanged: It does not fit this flow any more.
+        """
+        settings = RunSettings(run_id=uuid.uuid4().hex if new_id is None else new_id, budget=budget, store=store)
+        known = (store, run_id, str(settings.run_id), at, state, budget, by)
+        return await fork(self._plan, *known, clock if clock is not None else settings.time)
 
     def reopen(self, run_id: str, /, *, deps: Any = None, **options: Unpack[ResumeOptions]) -> Run[ResultT]:
         """Return a handle of a stored run: `async with flow.reopen(run_id, store=store) as run:` goes on with it.

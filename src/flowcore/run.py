@@ -12,7 +12,7 @@ import anyio
 import anyio.lowlevel
 
 from .clock import Timer
-from .errors import ContractError, RunConflict
+from .errors import ContractError
 from .events import Event, RunResumed, RunStarted
 from .graph import Plan
 from .requests import OpenRequest
@@ -35,6 +35,7 @@ from .runtime import (
 from .scope import Scope, standstill_of
 from .scope.scope import scope_variable
 from .state import Shape, Values, shape_of
+from .store.rules import check_user
 from .trace import Trace
 from .trace_events import OpenVisit, trace_events
 from .trigger import Trigger
@@ -289,8 +290,8 @@ class Run(Generic[ResultT]):
 
     def _check_by(self, by: str, *, always: bool = False) -> None:
         user = "" if self._settings.trigger is None else self._settings.trigger.user
-        if user and by != user and (by or always):
-            raise RunConflict(f"run {self.run_id} belongs to {user!r}, not {by!r}: give by={user!r}, proven")
+        if by or always:
+            check_user(self.run_id, user, by)
 
     def _tell_all(self) -> None:
         """Let those who follow the events know that there are no more."""

@@ -2,6 +2,7 @@
 
 from .backend import current_loop
 from .countdown import Countdown, counting
+from .forking import Forked, fork
 from .host import Ended, Host, Place, WalkStopped
 from .inprocess import InProcessHost
 from .knock import GRACE, Knock
@@ -20,6 +21,7 @@ __all__ = [
     "Countdown",
     "Ended",
     "EventQueue",
+    "Forked",
     "Host",
     "InProcessHost",
     "Knock",
@@ -36,6 +38,7 @@ __all__ = [
     "current_loop",
     "current_task",
     "first_of",
+    "fork",
     "observe",
     "stand_still",
     "unwrapped",

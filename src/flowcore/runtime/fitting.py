@@ -94,7 +94,8 @@ def _unfit(value: Any, hint: Any, place: str) -> Iterator[tuple[str, str]]:
     except Exception:  # code of a validator, or a type of which pydantic knows nothing
         return
     if not same(loaded, value):
-        yield place, f"holds {_PRINTER.text(value)}, which loads as {_PRINTER.text(loaded)}"
+        was, now = (f"{type_name(type(one))} {_PRINTER.text(one)}" for one in (value, loaded))
+        yield place, f"holds {was}, which loads as {now}"
         return
     for where, inner in _instances(value, place):
         kind: Any = type(inner)

@@ -8,11 +8,12 @@ from datetime import datetime
 from typing import Any
 
 from ..clock import Clock, Loop
-from ..errors import RunConflict
 from ..graph import Plan
 from ..scope import Budget, Scope
 from ..state import Shape, Values
-from ..store import Attention, FrameRow, RunRow, RunStore
+from ..store import Attention, FrameRow, RunRow, RunStore, Write
+from ..store.closing import cancel_unwalked, ended_already, is_walked
+from ..store.rules import check_user
 from ..trace import Trace
 from ..trigger import Trigger
 from .ledger import KEPT, Ledger
@@ -20,6 +21,7 @@ from .opening import codec_of, new_record
 from .record import Recorder
 from .taking_up import TakenUp
 from .tenure import LEASE, Tenure, new_owner
+from .waiting import written
 
 __all__ = ["Residence"]
 
@@ -70,14 +72,19 @@ class Residence:
     async def take_up(self, by: str) -> RunRow:
         """Take a run from its record. Raises `RunConflict` unless `by` is the user of its trigger."""
         run = await self._store.run(self._run_id)
-        user = run.trigger.user
-        if user and by != user:
-            raise RunConflict(f"run {self._run_id} belongs to {user!r}, not {by!r}: give by={user!r}, proven")
+        check_user(self._run_id, run.trigger.user, by)
+        if run.end is not None:
+            raise ended_already(run)
         now = self._clock.utcnow().timestamp()
+        if run.signal in ("stop", "interrupt") and not is_walked(run, now):
+            await cancel_unwalked(self._store, self._run_id, run.signal, self._clock)
+            raise ended_already(await self._store.run(self._run_id))
         await self._store.take(self._run_id, self._owner, now, now + LEASE)
         try:
             stored = await self._store.load(self._run_id)
             taken = self._taken = TakenUp(stored, self._plan, self._codec, last=KEPT)
+            if stored.run.status == "paused":
+                await written(self._store.commit(Write(self._run_id, self._owner, status="running")))
         except BaseException:
             await self._store.release(self._run_id, self._owner)
             raise

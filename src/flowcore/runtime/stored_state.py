@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..errors import FlowcoreError, StoreError
@@ -11,7 +12,7 @@ from ..store import VisitRow
 from ..types import type_name
 from .fitting import fitted
 
-__all__ = ["Loaded", "Misfit", "StateType", "StoredState"]
+__all__ = ["MISSING", "Loaded", "Misfit", "StateType", "StoredState"]
 
 Upgrade = Callable[[dict[str, Any], str], Any]
 
@@ -61,6 +62,16 @@ class Loaded(NamedTuple):
     start: Values
     values: Values
     is_new: bool = False
+    is_missing: bool = False
+
+
+@dataclass
+class _Nothing:
+    """The state of nothing."""
+
+
+MISSING = Loaded(shape_of(_Nothing), {}, {}, is_missing=True)
+"""Stands for a state that is none of today's."""
 
 
 class StoredState:

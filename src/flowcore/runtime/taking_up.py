@@ -21,7 +21,7 @@ from ..visit import Note
 from .changed import Changes, Level, check_flow
 from .host import Ended
 from .opening import lenient_codec_of
-from .stored_state import Loaded, Misfit, StateType, StoredState
+from .stored_state import MISSING, Loaded, Misfit, StateType, StoredState
 
 __all__ = ["TakenUp"]
 
@@ -58,10 +58,8 @@ class TakenUp:
         level = Level.of(stored.run, plan)
         begun = StoredState(codec, written.start, self._after(root), "")
         loaded = self._load(root, begun, level.state_type(written.shape or stored.run.state_type), None)
-        if loaded is not None:
-            self._walk(root, level, begun, loaded)
+        self._walk(root, level, begun, loaded)
         self._changes.check()
-        assert loaded is not None  # or it was noted
         self.shape: Shape = loaded.shape
         self.start: Values = dict(root.start)
         self.reading.whole_logs(self._is_known)
@@ -140,13 +138,15 @@ class TakenUp:
         written = self._written[frame].start if frame in self._written else ""
         return StoredState(self._codec, written or start, self._after(frame), frame.path)
 
-    def _load(self, frame: Frame, begun: StoredState, of: StateType, around: Loaded | None) -> Loaded | None:
-        """Return the state of a walk today; None after noting why there is none."""
+    def _load(self, frame: Frame, begun: StoredState, of: StateType, around: Loaded | None) -> Loaded:
+        """Return the state of a walk today, or one that stands for it after noting why there is none."""
+        if around is not None and around.is_missing:
+            return around  # that of the walk around, which was noted
         try:
             loaded = begun.load(of, around, self._since)
         except Misfit as misfit:
             self._changes.states(begun.path, misfit.faults, can_upgrade=of.upgrade is not None)
-            return None
+            return MISSING
         frame.start = loaded.start
         if not loaded.is_new:
             self._loaded.add(frame)
@@ -248,10 +248,9 @@ class TakenUp:
         around = loaded if definition.shares_state else None
         shape = loaded.shape if definition.shares_state else None
         found = self._load(inner, state, level.state_type(written.shape, shape), around)
-        if found is not None:
-            if written.shape or found.is_new:
-                inner.shape = found.shape
-            self._walk(inner, level, state, found)
+        if written.shape or found.is_new:
+            inner.shape = found.shape
+        self._walk(inner, level, state, found)
 
     def _branch(self, inner: Frame, child: Frame, level: Level, begun: StoredState, loaded: Loaded) -> None:
         child.node = inner.node
@@ -264,18 +263,17 @@ class TakenUp:
             return
         state = self._begun(child, begun)
         found = self._load(child, state, level.state_type("", loaded.shape), loaded)
-        if found is not None:
-            self._walk(child, level, state, found, label)
+        self._walk(child, level, state, found, label)
 
     def _items(self, inner: Frame, level: Level) -> None:
         """Take up the items of an each as they were evaluated, and the walks of those that were begun."""
         stored: list[tuple[str, str]] = json.loads(self._written[inner].items)
-        items: list[Loaded | None] = []
+        items: list[Loaded] = []
         for index, (name, text) in enumerate(stored):
             begun = StoredState(self._codec, text, (), f"{inner.path}[{index}]")
             items.append(self._load(Frame(""), begun, level.state_type(name), None))
-        inner.items = [(found.shape, found.values) for found in items if found is not None]
-        if any(found is not None and found.is_new for found in items):
+        inner.items = [(found.shape, found.values) for found in items]
+        if any(found.is_new for found in items):
             texts = [
                 [self._codec.name_of(shape.cls), self._codec.encode_fields(values, inner.path, of=shape.cls)]
                 for shape, values in inner.items
@@ -288,9 +286,8 @@ class TakenUp:
             written = self._written.get(child)
             state = self._begun(child, text)
             of = level.state_type(written.shape if written is not None and written.shape else name)
-            loaded = self._load(child, state, of, None) if found is not None else None
-            if loaded is not None:
-                self._walk(child, level, state, loaded)
+            loaded = found if found.is_missing else self._load(child, state, of, None)
+            self._walk(child, level, state, loaded)
 
     def _is_open(self, frame: Frame, item: PlanNode, stored: str, number: int) -> bool:
         """Return whether something that a visit comes to was asked for or dispatched."""

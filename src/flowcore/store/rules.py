@@ -18,6 +18,7 @@ __all__ = [
     "check_free",
     "check_owner",
     "check_statuses",
+    "check_user",
     "exists_already",
     "not_found",
     "seq_taken",
@@ -65,6 +66,12 @@ def check_owner(standing: Standing, owner: str) -> None:
         raise RunConflict(f"run {standing.run_id!r} is not {owner!r}'s: {now}")
 
 
+def check_user(run_id: str, user: str, by: str) -> None:
+    """Raise `RunConflict` unless `by` is the user of a run's trigger; a run without one is anybody's."""
+    if user and by != user:
+        raise RunConflict(f"run {run_id} belongs to {user!r}, not {by!r}: give by={user!r}, proven")
+
+
 def check_free(standing: Standing, owner: str, now: float) -> None:
     """Raise `RunConflict` unless `owner` may have an active run: it is his, nobody's, or the lease is over."""
     check_active(standing)
@@ -87,7 +94,8 @@ def check_answer(run_id: str, request_id: str, request: RequestRow | None, at: f
         raise RunConflict(f"run {run_id!r} has no request {request_id!r}")
     if request.status != "pending":
         by = f" by {request.by}" if request.by else ""
-        raise RunConflict(f"run {run_id!r}: the request {request_id!r} is closed: {request.status}{by}")
+        when = f" at {_time(request.at)}" if request.at else ""
+        raise RunConflict(f"run {run_id!r}: the request {request_id!r} is closed: {request.status}{by}{when}")
     if request.expires <= at:
         raise RunConflict(f"run {run_id!r}: the request {request_id!r} expired at {_time(request.expires)}")
     return request
