@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 import pytest
+from tests.context.histories import Chat, called, flow_of, user
 from tests.page.runs import (
     Counter,
     deep,
@@ -24,9 +25,19 @@ from tests.page.runs import (
     troubled,
 )
 
-from flowcore import Budget
+from flowcore import Budget, Log
+from flowcore.context import prune_tool_results
 from flowcore.errors import RenderError
-from flowcore.recording import Change, Fault, ModelCall, Recording, ToolCallData, dump_runs, load_runs
+from flowcore.recording import (
+    Change,
+    Fault,
+    ModelCall,
+    Recording,
+    ToolCallData,
+    dump_runs,
+    load_runs,
+    recording_of,
+)
 from flowcore.render import Mark, draw, run_marks, run_page
 from flowcore.render.colours import DARK, LIGHT, Palette
 from flowcore.render.packing import packed_script, packed_style
@@ -326,3 +337,14 @@ def test_what_happened_in_a_visit_has_one_form() -> None:
         ("✓", "model", "m", 0.4, 0.5, "retry, about 1,200 tokens, cost 0.01", (), None),
         ("✓", "tool", "look", 0.6, 0.7, "ok", ("{}", "A12"), None),
     ]
+
+
+def test_a_run_with_a_smaller_context_has_a_page() -> None:
+    flow = flow_of(prune_tool_results(Chat, longest=100))
+    messages = Log([user("Go."), *called(1, 400), *called(2, 400)])
+    run = recording_of(flow.run_sync(Chat(messages), check=False).trace)
+    (visit, _) = run.visits
+    (entry,) = entries(visit)
+    assert tuple(entry)[:3] == ("◇", "context", "context.compacted")
+    assert entry.texts[0].startswith("prune_tool_results messages: 5 → 5 messages")
+    assert "context.compacted" in run_page(run)

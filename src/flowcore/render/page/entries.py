@@ -10,7 +10,7 @@ from ...recording import AskedData, Change, Fault, ModelCall, ToolCallData, Visi
 __all__ = ["Entry", "Line", "change_line", "entries"]
 
 _YES = ("approved", "answered", "done")
-_TOLD = {"artifact": ("▣", "artifact"), "custom": ("◆", "event")}
+_TOLD = {"artifact": ("▣", "artifact"), "context": ("◇", "context"), "custom": ("◆", "event")}
 
 
 class Entry(NamedTuple):
