@@ -13,7 +13,7 @@ from benchmarks.plot import plot
 from benchmarks.report import as_data, line, machine, markdown, titles
 from benchmarks.workloads import GROUPS, workloads
 
-PEERS = {"langgraph": "langgraph", "pydantic_graph": "pydantic_graph", "burr": "burr"}
+PEERS = {"langgraph": "langgraph", "pydantic_graph": "pydantic_graph", "burr": "burr", "dbos": "dbos"}
 """The peers, and the modules by which they are found."""
 
 
@@ -74,7 +74,8 @@ def main() -> None:
     rounds = chosen.rounds or (2 if chosen.quick else 7)
     found = sides(chosen.peer)
     known = versions(found)
-    print(f"{machine(known)}\nmedians of {rounds} pairs; CPU time, but wall time for import and runs at once\n")
+    print(f"{machine(known)}\nmedians of {rounds} pairs; CPU time, but wall time for imports, runs at once,")
+    print("runs stored with FULL, and resuming\n")
     print(titles())
     figures: list[Figure] = []
     for workload in workloads(chosen.only, quick=chosen.quick):

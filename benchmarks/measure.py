@@ -18,7 +18,7 @@ from benchmarks.workloads import Workload
 
 __all__ = ["OWN", "Figure", "Side", "measure"]
 
-OWN = ("floor", "ours", "prices", "models")
+OWN = ("floor", "ours", "prices", "models", "stored")
 """The sides that are not peers."""
 
 _ROOT = Path(__file__).resolve().parent.parent

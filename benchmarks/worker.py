@@ -43,6 +43,10 @@ class Worker:
         job = self._jobs[key]
         if request["op"] == "memory":
             return _run(_peak(job), request["loop"])
+        if request["op"] == "disk":
+            before = self._side.on_disk()
+            _run(_timed(job, 1, CLOCKS["cpu"]), request["loop"])
+            return float(self._side.on_disk() - before)
         return _run(_timed(job, request["runs"], CLOCKS[request["op"]]), request["loop"])
 
     async def _warm_up(self, job: Job, want: int) -> None:

@@ -105,6 +105,27 @@ def _models() -> Iterator[Workload]:
     )
 
 
+def _stored() -> Iterator[Workload]:
+    size = 1_000
+    visit = Workload("durable", "stored on SQLite, FULL", "µs a visit", "durable_full", size, size, 1, op="wall")
+    visit = replace(visit, side="stored", against="stored", base="bare_full")
+    yield visit
+    visit = replace(visit, peers=False)
+    normal = replace(visit, work="durable_normal", base="bare_normal", op="cpu")
+    yield replace(normal, title="the same, NORMAL", runs=5)
+    at_once = replace(visit, work="durable50", base="bare50", size=10_000, units=10_000)
+    yield replace(at_once, group="durable50", title="50 stored runs at once, FULL")
+    weighed = replace(normal, title="the file of a stored run", unit="B a visit", op="disk")
+    yield replace(weighed, group="bytes", size=10_000, units=10_000)
+    normal = replace(normal, group="lengths", title="a stored run, NORMAL")
+    for length in (10, 1_000, 100_000):
+        stretch = replace(normal, size=length, units=length, runs=max(1, 5_000 // length))
+        yield stretch
+        yield replace(weighed, group="lengths", size=length, units=length)
+    taken_up = replace(visit, work="resume", base="bare_resume", size=100_000, units=1)
+    yield replace(taken_up, group="lengths", title="resume a stored run", unit="ms")
+
+
 def _all() -> Iterator[Workload]:
     yield Workload("chain", "chain of 50 nodes", "µs a visit", "chain", 50, 50, 200)
     yield from _loops()
@@ -121,6 +142,7 @@ def _all() -> Iterator[Workload]:
     yield replace(log, against="ours", base="log_empty", peers=False)
     yield from _prices()
     yield from _models()
+    yield from _stored()
 
 
 GROUPS = tuple(dict.fromkeys(one.group for one in _all()))

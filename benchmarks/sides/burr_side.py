@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio  # noqa: TID251 - as a user of this library would
 import os
+import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 os.environ["BURR_TELEMETRY"] = os.environ["HAMILTON_TELEMETRY_ENABLED"] = "false"
@@ -51,8 +53,12 @@ def _chain(size: int, add: Any) -> Any:
     return graph.with_transitions(*pairwise(names)).build()
 
 
+def _builder(graph: Any, entry: str) -> Any:
+    return ApplicationBuilder().with_graph(graph).with_entrypoint(entry).with_state(n=0)
+
+
 def _app(graph: Any, entry: str) -> Any:
-    return ApplicationBuilder().with_graph(graph).with_entrypoint(entry).with_state(n=0).build()
+    return _builder(graph, entry).build()
 
 
 async def _run(graph: Any, last: str) -> int:
@@ -64,7 +70,7 @@ def chain(size: int) -> Job:
     return lambda: _run(graph, f"node{size - 1}")
 
 
-def loop(size: int) -> Job:
+def _loop(size: int) -> Any:
     add = _action()
 
     @action(reads=["n"], writes=["n"])  # type: ignore[untyped-decorator,unused-ignore]
@@ -72,10 +78,33 @@ def loop(size: int) -> Job:
         return state
 
     routes = (("one", "two"), ("two", "one", expr(f"n < {size}")), ("two", "done", default))
-    graph = GraphBuilder().with_actions(one=add, two=add, done=done).with_transitions(*routes).build()
+    return GraphBuilder().with_actions(one=add, two=add, done=done).with_transitions(*routes).build()
+
+
+def loop(size: int) -> Job:
+    graph = _loop(size)
 
     async def job() -> int:
         return int((await _app(graph, "one").arun(halt_before=["done"]))[2]["n"])
+
+    return job
+
+
+def durable_full(size: int) -> Job:
+    """The same with its store for SQLite, with its defaults (a rollback journal, FULL)."""
+    # Loaded here: without a store it is not needed.
+    from burr.integrations.persisters.b_aiosqlite import (  # type: ignore[import-not-found,unused-ignore]  # noqa: PLC0415
+        AsyncSQLitePersister,
+    )
+
+    graph = _loop(size)
+
+    async def job() -> int:
+        with tempfile.TemporaryDirectory() as folder:
+            async with AsyncSQLitePersister.from_values(str(Path(folder) / "runs.db")) as store:
+                await store.initialize()
+                stored = _builder(graph, "one").with_identifiers(app_id="run").with_state_persister(store)
+                return int((await (await stored.abuild()).arun(halt_before=["done"]))[2]["n"])
 
     return job
 

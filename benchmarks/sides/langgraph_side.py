@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio  # noqa: TID251 - as a user of this library would
 import operator
+import tempfile
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
 from langgraph.graph import END, START, StateGraph  # type: ignore[import-not-found,unused-ignore]
@@ -62,15 +64,36 @@ def chain(size: int) -> Job:
     return lambda: _run(graph, n=0, goal=0)
 
 
-def loop(size: int) -> Job:
+def _loop() -> Any:
     builder = StateGraph(State)
     builder.add_node("one", _add)
     builder.add_node("two", _add)
     builder.add_edge(START, "one")
     builder.add_edge("one", "two")
     builder.add_conditional_edges("two", lambda state: "one" if state["n"] < state["goal"] else END, ["one", END])
-    graph = builder.compile()
+    return builder
+
+
+def loop(size: int) -> Job:
+    graph = _loop().compile()
     return lambda: _run(graph, n=0, goal=size)
+
+
+def durable_full(size: int) -> Job:
+    """The same with its store for SQLite (WAL, FULL); a step waits until the one before it is written."""
+    # Loaded here: without a store it is not needed.
+    from langgraph.checkpoint.sqlite.aio import (  # type: ignore[import-not-found,unused-ignore]  # noqa: PLC0415
+        AsyncSqliteSaver,
+    )
+
+    async def job() -> int:
+        with tempfile.TemporaryDirectory() as folder:
+            async with AsyncSqliteSaver.from_conn_string(str(Path(folder) / "runs.db")) as saver:
+                graph = _loop().compile(checkpointer=saver)
+                options = {**LIMIT, "configurable": {"thread_id": "run"}}
+                return int((await graph.ainvoke({"n": 0, "goal": size}, options, durability="sync"))["n"])
+
+    return job
 
 
 def branches(size: int) -> Job:

@@ -39,7 +39,7 @@ def test_a_peer_does_the_same_work(name: str) -> None:
     pytest.importorskip(command.PEERS[name])
     worker = Worker(f"{name}_side")
 
-    for work in ("chain", "loop", "branches", "build"):
+    for work in ("durable_full",) if name == "dbos" else ("chain", "loop", "branches", "build"):
         assert worker.answer(request("cpu", work, "asyncio", 1)) is not None
 
 
@@ -94,6 +94,17 @@ def test_memory_and_imports_are_measured(tiny: Workload) -> None:
     assert all(figure.pairs[0][0] > 0 for figure in figures)
 
 
+def test_what_a_run_leaves_on_disk_is_measured(tiny: Workload) -> None:
+    sides = {"stored": Side("stored")}
+    stored = replace(tiny, op="disk", work="durable_normal", side="stored", against="stored", base="bare_normal")
+
+    [figure] = measure(replace(stored, size=1_000, units=1_000), sides, 2)
+    sides["stored"].close()
+
+    assert figure.error == ""
+    assert [mine for mine, _ in figure.pairs if not 20 < mine / 1_000 < 300] == []
+
+
 def test_groups_and_sizes_can_be_chosen() -> None:
     assert {one.group for one in workloads(("chain", "log"))} == {"chain", "log"}
     assert max(one.size for one in workloads()) == 100_000
@@ -121,7 +132,7 @@ def test_a_wrong_option_is_one_line(arguments: list[str], said: str, capsys: pyt
 def test_a_missing_peer_is_one_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "PEERS", {"burr": "no_such_module"})
 
-    assert list(command.sides({})) == ["floor", "ours", "prices", "models"]
+    assert list(command.sides({})) == ["floor", "ours", "prices", "models", "stored"]
     assert capsys.readouterr().out.startswith("burr: not installed here, left out")
     assert command.sides({"burr": sys.executable})["burr_side"].python == sys.executable
 
