@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import NoneType
+from typing import get_args
 
+from flowcore import ContractError
 from flowcore.messages import Message, ModelSettings
 from flowcore.trigger import TriggerKind
 
@@ -16,9 +19,9 @@ class AgentRequest:
     """What a caller hands to an agent: the messages so far, who asks, and from where.
 
     `messages` are an optional system message, then a user's and an assistant's by turns, the last one a user's.
-    `model`, `core`, `settings` and `prompt_patches` (JSON merge patches of templates, by name) override what the
-    agent says, where it allows that. `key` proves who asks: it is handed to the agent's `authenticate` alone, and
-    not kept.
+    What is wrong with them is found on admission. `model`, `core`, `settings` and `prompt_patches` (JSON merge
+    patches of templates, by name) override what the agent says, where it allows that. `key` proves who asks: it is
+    handed to the agent's `authenticate` alone, and not kept. Raises `ContractError` for a field of another kind.
     """
 
     messages: tuple[Message, ...]
@@ -33,3 +36,26 @@ class AgentRequest:
     prompt_patches: Mapping[str, Mapping[str, object]] = field(default_factory=dict[str, Mapping[str, object]])
     context_files: tuple[str, ...] = ()
     skills: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        faults = [
+            f"{name}={getattr(self, name)!r}: give {words}"
+            for name, (kinds, words) in _KINDS.items()
+            if not isinstance(getattr(self, name), kinds)
+        ]
+        if self.source not in get_args(TriggerKind):
+            faults.append(f"source={self.source!r}: give one of {', '.join(get_args(TriggerKind))}")
+        if faults:
+            raise ContractError(f"AgentRequest: {'; '.join(faults)}")
+
+
+_KINDS: dict[str, tuple[tuple[type, ...], str]] = {
+    "user": ((str,), "a text"),
+    "key": ((str,), "a text"),
+    "conversation": ((str,), "a text"),
+    "model": ((str, NoneType), "the name of a model, or None"),
+    "core": ((str, NoneType), "a core version, or None"),
+    "settings": ((ModelSettings, NoneType), "ModelSettings(...), or None"),
+    "variables": ((Mapping,), "texts by name"),
+    "prompt_patches": ((Mapping,), "merge patches by the name of their template"),
+}

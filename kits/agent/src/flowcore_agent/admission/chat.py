@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 from flowcore.messages import Attachment, Message, ModelSettings, ToolCall
 from flowcore_agent.request import AgentRequest
@@ -23,7 +23,7 @@ def chat_request(
     Nothing is refused here: what is no message stays what it is, for admission to list with everything else.
     """
     messages = body.get("messages", ())
-    stop = body.get("stop")
+    stop: Any = body.get("stop", ())
     settings = {name: body[name] for name in _SETTINGS if body.get(name) is not None}
     return AgentRequest(
         messages=tuple(map(_message, messages)) if _is_list(messages) else messages,
@@ -31,8 +31,10 @@ def chat_request(
         key=key,
         source="chat",
         conversation=conversation,
-        model=body.get("model") or None,
-        settings=ModelSettings(**settings, stop=(stop,) if isinstance(stop, str) else tuple(stop or ())),
+        model=str(body.get("model") or "") or None,
+        settings=ModelSettings(
+            **settings, stop=(stop,) if isinstance(stop, str) else tuple(stop) if _is_list(stop) else ()
+        ),
     )
 
 
@@ -41,15 +43,16 @@ def _message(said: Any) -> Any:
         return said
     given = _object(said)
     role: Any = "system" if given.get("role") == "developer" else given.get("role")
-    content: Any = given.get("content")
+    content: object = given.get("content")
     attachments: tuple[Attachment, ...] = ()
     if _is_list(content):
-        content, attachments = "\n".join(_texts(content)), tuple(_attachments(content))
+        attachments = tuple(_attachments(content))
+        content = "\n".join(_texts(content))
     if content is None and role in ("system", "assistant"):
         content = ""
-    calls = given.get("tool_calls")
+    calls: Any = given.get("tool_calls", ())
     proposed = tuple(map(_call, calls)) if _is_list(calls) else ()
-    return Message(role, content, proposed, str(given.get("tool_call_id", "")), attachments)
+    return Message(role, cast(Any, content), proposed, str(given.get("tool_call_id", "")), attachments)
 
 
 def _call(said: Any) -> ToolCall:
@@ -82,5 +85,5 @@ def _object(value: Any) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
 
 
-def _is_list(value: object) -> bool:
+def _is_list(value: object) -> TypeGuard[Sequence[Any]]:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)

@@ -9,7 +9,7 @@ from flowcore_agent.errors import AdmissionFault
 __all__ = ["FAULT_CODES", "FaultCode", "fault"]
 
 FaultCode = Literal[
-    "bad_request",
+    "no_messages",
     "bad_message",
     "no_user_message",
     "tool_message",
@@ -27,7 +27,7 @@ FaultCode = Literal[
 ]
 
 _REMEDIES: dict[FaultCode, str] = {
-    "bad_request": "Give what the field is for",
+    "no_messages": "Give a list of messages",
     "bad_message": "Give messages with a role (system, user, assistant) and a text",
     "no_user_message": "End with a message of the user",
     "tool_message": "Leave it out: results of tools come from the agent alone, earlier ones as history",

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, get_args
+from typing import Any
 
 from flowcore.messages import Message
-from flowcore.trigger import TriggerKind
 from flowcore_agent.admission.faults import fault
 from flowcore_agent.admission.found import Found
 from flowcore_agent.errors import AdmissionFault
@@ -15,16 +14,15 @@ from flowcore_agent.request import AgentRequest
 __all__ = ["check_shape", "message_faults"]
 
 _ROLES = ("system", "user", "assistant", "tool")
-_TEXTS = ("user", "conversation")
 
 
 def check_shape(request: AgentRequest) -> Found[None]:
-    """Find everything that is wrong with the fields and the messages of a request."""
+    """Find everything that is wrong with the messages of a request."""
     messages: Any = request.messages
     if isinstance(messages, str) or not isinstance(messages, Sequence):
-        wrong = fault("bad_request", "messages", f"they are a {type(messages).__name__} and no list of messages")
-        return Found(None, (*_field_faults(request), wrong))
-    return Found(None, (*_field_faults(request), *message_faults(request.messages)))
+        wrong = fault("no_messages", "messages", f"they are a {type(messages).__name__} and no list")
+        return Found(None, (wrong,))
+    return Found(None, tuple(message_faults(request.messages)))
 
 
 def message_faults(messages: Sequence[Message]) -> list[AdmissionFault]:
@@ -36,30 +34,29 @@ def message_faults(messages: Sequence[Message]) -> list[AdmissionFault]:
     faults: list[AdmissionFault] = []
     talk: list[tuple[int, str]] = []
     for index, message in enumerate(messages):
-        if (found := _of_one(index, message)) is not None:
-            faults.append(found)
-        elif message.role != "system":
+        faults += _alone(f"messages[{index}]", message)
+        if getattr(message, "role", "") in ("user", "assistant"):
             faults += _out_of_turn(index, message.role, talk)
-            talk.append((index, message.role))
             faults += _calls(index, message)
+            talk.append((index, message.role))
     return [*faults, *_ending(talk)]
 
 
-def _of_one(index: int, message: Any) -> AdmissionFault | None:
-    where = f"messages[{index}]"
+def _alone(where: str, message: Any) -> Iterator[AdmissionFault]:
+    """Yield what is wrong with a message, whatever stands around it."""
     if not isinstance(message, Message):
-        return fault("bad_message", where, f"it is a {type(message).__name__} and no message")
+        yield fault("bad_message", where, f"it is a {type(message).__name__} and no message")
+        return
     role: str = message.role
     content: Any = message.content
     if role not in _ROLES:
-        return fault("bad_message", where, f"its role is {role!r}")
-    if not isinstance(content, str) and not (role == "system" and content is None):
-        return fault("bad_message", where, f"its content is a {type(content).__name__} and no text")
-    if role == "tool":
-        return fault("tool_message", where, "it is a tool's message, and a client has none to give")
-    if role == "system" and index > 0:
-        return fault("system_place", where, "a system message stands after the first message")
-    return None
+        yield fault("bad_message", where, f"its role is {role!r}")
+    elif role == "tool":
+        yield fault("tool_message", where, "it is a tool's message, and a client has none to give")
+    elif role == "system" and where != "messages[0]":
+        yield fault("system_place", where, "a system message stands after the first message")
+    elif not isinstance(content, str) and not (role == "system" and content is None):
+        yield fault("bad_message", where, f"its content is a {type(content).__name__} and no text")
 
 
 def _out_of_turn(index: int, role: str, talk: list[tuple[int, str]]) -> Iterator[AdmissionFault]:
@@ -85,12 +82,3 @@ def _ending(talk: list[tuple[int, str]]) -> Iterator[AdmissionFault]:
         yield fault("no_user_message", "messages", "there is no message of the user")
     elif talk[-1][1] == "assistant":
         yield fault("assistant_last", f"messages[{talk[-1][0]}]", "the assistant has the last word")
-
-
-def _field_faults(request: AgentRequest) -> Iterator[AdmissionFault]:
-    for name in _TEXTS:
-        if not isinstance(getattr(request, name), str):
-            yield fault("bad_request", name, f"{getattr(request, name)!r} is no text")
-    if request.source not in get_args(TriggerKind):
-        kinds = ", ".join(get_args(TriggerKind))
-        yield fault("bad_request", "source", f"{request.source!r} is none of {kinds}")

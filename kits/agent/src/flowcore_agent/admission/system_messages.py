@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from flowcore.messages import Message
 from flowcore_agent.admission.faults import fault
@@ -18,11 +18,18 @@ def client_prompt(spec: AgentSpec, request: AgentRequest) -> Found[str]:
 
     An empty system message is ignored under either policy. One with words is a fault unless the spec takes it.
     """
-    first: Any = next(iter(request.messages), None)
-    said = first.content if isinstance(first, Message) and first.role == "system" else ""
-    if not said or not said.strip():
+    said = _leading(request.messages)
+    if not said.strip():
         return Found("")
     if spec.system_messages == "override":
         return Found(said)
     message = "a message of role system is refused, since the application has a prompt of its own"
     return Found("", (fault("system_message", "messages[0]", message),))
+
+
+def _leading(messages: object) -> str:
+    """Return the words of a system message at the front, '' where there is none."""
+    if not isinstance(messages, Sequence) or not messages:
+        return ""
+    first: object = messages[0]
+    return first.content or "" if isinstance(first, Message) and first.role == "system" else ""
