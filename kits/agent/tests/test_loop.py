@@ -150,7 +150,22 @@ async def test_the_last_turn_is_told_to_sum_up_and_one_without_tools_follows(kit
     assert (result.value.text, result.value.reason, result.value.is_partial) == ("Summary.", "limit", False)
 
 
-@pytest.mark.behaviour("S0-23", "S3-21")
+@pytest.mark.behaviour("S3-15")
+async def test_a_toolset_that_cannot_be_opened_is_an_issue_and_the_rest_goes_on(kit: Kit) -> None:
+    class Shed:
+        name = "shed"
+        timeout = None
+
+        def open(self) -> Any:
+            raise OSError("locked")
+
+    result = await kit.Desk([kit.calls("look"), "Seen."], [_tool("look"), Shed()]).run()
+    assert (result.value.text, kit.results(result.value)) == ("Seen.", ["look done"])
+    assert [(issue.stage, issue.name) for issue in result.value.issues] == [("tools", "shed")]
+    assert "locked" in result.value.issues[0].message
+
+
+@pytest.mark.behaviour("S0-23")
 async def test_the_number_of_turns_can_be_set(kit: Kit) -> None:
     desk = kit.Desk([*different(kit, 2), "Summary."], [add, sub], spec={"limits": AgentLimits(turns=2)})
     assert (await desk.run()).value.reason == "limit"
@@ -201,6 +216,17 @@ def test_twelve_turns_by_default_and_fifteen_where_the_limit_is_an_error() -> No
     assert AgentLimits().most_turns == 12
     assert AgentLimits(on_limit="error").most_turns == 15
     assert AgentLimits(turns=3, on_limit="error").most_turns == 3
+
+
+@pytest.mark.behaviour("S0-23", "S3-21")
+def test_what_is_given_beats_the_environment_and_both_beat_the_default() -> None:
+    env = {"FLOWCORE_AGENT_TURNS": "7"}
+    assert AgentLimits.from_env({}).most_turns == 12
+    assert AgentLimits.from_env({}, on_limit="error").most_turns == 15
+    assert AgentLimits.from_env(env, on_limit="error").most_turns == 7
+    assert AgentLimits.from_env(env, turns=3).most_turns == 3
+    with pytest.raises(ContractError, match="turns=0: give a whole number above zero"):
+        AgentLimits.from_env({"FLOWCORE_AGENT_TURNS": "0"})
 
 
 @pytest.mark.behaviour("S3-20")

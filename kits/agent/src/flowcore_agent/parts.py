@@ -20,7 +20,7 @@ class Parts:
     spec: AgentSpec
     catalog: ToolCatalog
     executor: ToolExecutor
-    own: Mapping[str, OwnTool] = field(default_factory=dict)
+    own: Mapping[str, OwnTool] = field(default_factory=dict[str, OwnTool])
 
     @classmethod
     def of(cls, spec: AgentSpec, own: Sequence[OwnTool] = ()) -> Parts:

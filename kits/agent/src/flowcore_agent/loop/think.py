@@ -33,8 +33,12 @@ def think_node(parts: Parts) -> Node[AgentState, object, Any, object]:
         state.turn += 1
         if step.error is not None:
             state.issues += (Issue("model", step.error.path, str(step.error)),)
+        tools = await tools_of(parts, state)
+        if state.turn == 1:
+            failures = parts.catalog.failures.items()
+            state.issues += tuple(Issue("tools", name, reason) for name, reason in failures)
         is_last = wraps_up and state.turn >= limits.most_turns
-        reply = await ask(parts, step, await tools_of(parts, state), SUM_UP if is_last else "")
+        reply = await ask(parts, step, tools, SUM_UP if is_last else "")
         why = {"turn": state.turn, "calls": len(state.calls)}
         if not state.calls:
             state.reason = "answer" if reply.text.strip() or reply.attachments else "no_answer"
