@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from flowcore.messages import Message
 from flowcore_agent.admission.faults import fault
@@ -31,5 +32,5 @@ def _leading(messages: object) -> str:
     """Return the words of a system message at the front, '' where there is none."""
     if not isinstance(messages, Sequence) or not messages:
         return ""
-    first: object = messages[0]
+    first = cast("object", messages[0])
     return first.content or "" if isinstance(first, Message) and first.role == "system" else ""
