@@ -23,7 +23,7 @@ class Misfit(Exception):
 class _Entry:
     """A request, and the answer once there is one."""
 
-    __slots__ = ("answer", "answered", "read", "refusal", "request")
+    __slots__ = ("answer", "answered", "left", "read", "refusal", "request")
 
     def __init__(self, request: OpenRequest, read: Callable[[object], Any]) -> None:
         self.request = request
@@ -31,15 +31,21 @@ class _Entry:
         self.answered = anyio.Event()
         self.answer = Answer(None, expired=True)
         self.refusal: BaseException | None = None
+        self.left: Callable[[str, Answer], None] | None = None
+        """Who is told of the answer, if nobody waits for it at this moment: the run is paused."""
 
 
 class Board:
-    """Where requests are pinned until somebody answers, from whatever thread, or their time is over."""
+    """Where requests are pinned until somebody answers, from whatever thread, or their time is over.
 
-    __slots__ = ("_clock", "_closed", "_entries", "_lock", "_loop", "_thread")
+    Those that a pause has cut off stay pinned: `pausing` says whether there is one.
+    """
 
-    def __init__(self, clock: Clock, loop: Loop) -> None:
+    __slots__ = ("_clock", "_closed", "_entries", "_lock", "_loop", "_pausing", "_thread")
+
+    def __init__(self, clock: Clock, loop: Loop, pausing: Callable[[], bool]) -> None:
         self._clock = clock
+        self._pausing = pausing
         self._loop = loop
         self._entries: dict[str, _Entry] = {}
         self._closed: dict[str, str] = {}
@@ -53,9 +59,15 @@ class Board:
             return tuple(entry.request for entry in self._entries.values())
 
     async def wait(
-        self, request: OpenRequest, read: Callable[[object], Any], closed: Callable[[str, Answer], None]
+        self,
+        request: OpenRequest,
+        read: Callable[[object], Any],
+        closed: Callable[[str, Answer], None],
+        left: Callable[[str, Answer], None],
     ) -> Answer:
         """Return the answer, or that there was none in time; `closed` is told it, with the word for it.
+
+        If a pause cuts the wait off, the request stays open, and `left` is told of an answer that comes meanwhile.
 
         `read` makes the value of what the request is answered with, an object or plain data of JSON. It raises
         `ContractError` for what does not fit: "is answered by ...". Then the request goes on waiting.
@@ -68,11 +80,12 @@ class Board:
         try:
             await entry.answered.wait()
         finally:
-            timer.cancel()
-            if self._close(entry, "was withdrawn", entry.answer) or entry.refusal is not None:
-                closed("misfit" if isinstance(entry.refusal, Misfit) else "withdrawn", entry.answer)
-            else:  # it was answered, even if the wait was cut off before it went on
-                closed(answer_word(entry.answer), entry.answer)
+            if not self._leave(entry, left):
+                timer.cancel()
+                if self._close(entry, "was withdrawn", entry.answer) or entry.refusal is not None:
+                    closed("misfit" if isinstance(entry.refusal, Misfit) else "withdrawn", entry.answer)
+                else:  # it was answered, even if the wait was cut off before it went on
+                    closed(answer_word(entry.answer), entry.answer)
         if entry.refusal is not None:
             raise entry.refusal
         return entry.answer
@@ -86,7 +99,7 @@ class Board:
             self._close(entry, "was withdrawn", entry.answer)
 
     def checked(self, request_id: str | None, value: object) -> tuple[str, Any]:
-        """Return which request is meant, and a fitting answer as plain data. Raises `ContractError` as `answer`."""
+        """Return which request is meant, and a fitting answer as plain data. Raises as `answer` does."""
         entry = self._found(request_id)
         return entry.request.id, to_jsonable_python(_read(entry, value))
 
@@ -129,16 +142,27 @@ class Board:
             raise ContractError(f"request {request_id!r} waits for no answer: it {how}")
         return entry
 
+    def _leave(self, entry: _Entry, left: Callable[[str, Answer], None]) -> bool:
+        """Leave a request open that a pause cuts off. Return whether it is."""
+        with self._lock:
+            is_open = self._pausing() and self._entries.get(entry.request.id) is entry
+            entry.left = left if is_open else None
+        return is_open
+
     def _expire(self, entry: _Entry) -> None:
         self._close(entry, "has expired", entry.answer)
 
     def _close(self, entry: _Entry, how: str, answer: Answer) -> bool:
         """Close a request, once. Return whether it was open."""
         with self._lock:
-            if self._entries.pop(entry.request.id, None) is None:
+            if self._entries.get(entry.request.id) is not entry:
                 return False
+            del self._entries[entry.request.id]
             self._closed[entry.request.id] = how
             entry.answer = answer
+            left = entry.left
+        if left is not None and how != "was withdrawn" and entry.refusal is None:
+            left(answer_word(answer), answer)
         if threading.get_ident() == self._thread:
             entry.answered.set()
         else:

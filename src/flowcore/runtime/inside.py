@@ -36,6 +36,7 @@ class HostInside:
         "_record",
         "_requests",
         "_thread",
+        "_untold",
         "board",
         "call",
         "calls",
@@ -68,9 +69,10 @@ class HostInside:
         self.calls: dict[Where, set[str]] = {}
         self.keeps = record.ledger is not None
         self.log = record.calls.begin
-        self.board = Board(clock, loop)
+        self.board = Board(clock, loop, pausing)
         self.pausing = pausing
         self._nth: dict[str, int] = {}
+        self._untold: set[str] = set()
         self._requests: dict[str, RequestRow] = {} if record.ledger is None else record.ledger.requests
         self._record = record
         self._thread = threading.get_ident()
@@ -119,14 +121,17 @@ class HostInside:
         hold(scope, self.clock.monotonic())
         try:
             request = OpenRequest.from_json(row.data)
-            return await self.board.wait(request, read, partial(self._closed, where, row))
+            return await self.board.wait(
+                request, read, partial(self._closed, where, row), partial(self._left, row)
+            )
         finally:
             let_pass(scope, self.clock.monotonic())
             await self._keep(None)
 
     def deliver(self, row: RequestRow) -> None:
         """Hand on an answer that came in through the store."""
-        self.board.deliver(row.id, json.loads(row.answer), row.by)
+        if self.board.deliver(row.id, json.loads(row.answer), row.by):
+            self._requests[row.key] = row
 
     def interrupt(self) -> None:
         """Count equal requests and calls of a visit anew: those under way run again."""
@@ -144,7 +149,10 @@ class HostInside:
         elif row.status != "expired":
             return None
         ledger = self._record.ledger
-        if ledger is not None and row.id not in ledger.answered:
+        if row.id in self._untold or (ledger is not None and row.id not in ledger.answered):
+            self._untold.discard(row.id)
+            if ledger is not None:
+                ledger.later(row)
             self._told(where, row.id, answer_word(answer), row.by)
         return answer
 
@@ -152,13 +160,21 @@ class HostInside:
         """Note how a request was closed. What a pause has cut off stays open."""
         if word == "misfit" or (word == "withdrawn" and self.pausing()):
             return  # it was answered in the store, or stays open while the run is paused
-        closed = row._replace(status=word, by=answer.by, at=self.clock.utcnow().timestamp())
-        if word not in ("withdrawn", "expired"):
-            closed = closed._replace(status="answered", answer=json.dumps(to_jsonable_python(answer.value)))
-        self._requests[row.key] = closed
+        closed = self._requests[row.key] = self._as_closed(row, word, answer)
         if self._record.ledger is not None:
             self._record.ledger.later(closed)
         self._told(where, row.id, word, answer.by)
+
+    def _left(self, row: RequestRow, word: str, answer: Answer) -> None:
+        """Keep how a request was closed while the run is paused: the visit that runs again finds and tells it."""
+        self._untold.add(row.id)
+        self._requests[row.key] = self._as_closed(row, word, answer)
+
+    def _as_closed(self, row: RequestRow, word: str, answer: Answer) -> RequestRow:
+        closed = row._replace(status=word, by=answer.by, at=self.clock.utcnow().timestamp())
+        if word in ("withdrawn", "expired"):
+            return closed
+        return closed._replace(status="answered", answer=json.dumps(to_jsonable_python(answer.value)))
 
     def _told(self, where: Where, request: str, answer: str, by: str) -> None:
         self.note(where, RequestAnswered, request=request, answer=answer, by=by)

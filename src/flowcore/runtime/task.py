@@ -6,6 +6,7 @@ Whoever asks first how it ends wins. The task unwinds, then the ending is writte
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from contextvars import ContextVar
 from typing import Literal
 
@@ -103,14 +104,20 @@ class RunTask:
                 self.ask("shutdown" if loop_ends else "interrupt")
         self._knock.end()
         if ended is None and self.host.pausing and self.asked is None and not self.settlement.is_settled:
-            await self._park()
-            if self.asked is None:
+            with suppress(WalkStopped):  # its record cannot be written any more: it is settled
+                await self._park()
+            if not self._must_end:
                 self._set_out()
                 return
         if self.asked is not None and self.asked != "shutdown":
             await self.host.threads.idle_within(self._grace, self._clock)
         if self._settle(ended):
             await self._write_ending()
+
+    @property
+    def _must_end(self) -> bool:
+        """Whether somebody has asked the run to end, or it has."""
+        return self.asked is not None or self.settlement.is_settled
 
     async def _park(self) -> None:
         """Wait until somebody lets the run go on, or ends it."""
@@ -128,14 +135,15 @@ class RunTask:
         if self.asked is None:
             await wait_whatever_comes(self._released)
         self.parked = anyio.Event()
-        if self.asked is not None:
+        if self._must_end:
             return
         self._scope.stand_still(self._clock.monotonic() - now)
         self._scope.reopen()
         host.stopped = host.pausing = record.refusing = False
         record.note(RunResumed, "", by=self._by)
         if record.ledger is not None:
-            await written(record.ledger.flush("running"))
+            with anyio.CancelScope(shield=True):  # what asked for the pause still holds in this task
+                await written(record.ledger.flush("running"))
 
     def _settle(self, ended: Ended | None, *, unwound: bool = True) -> bool:
         """Fix how the run ended. Return False if that had been done."""
@@ -245,6 +253,7 @@ class RunTask:
     def _tell_all(self) -> None:
         """Tell the ending to all who listen or wait."""
         self.settlement.tell()
+        self.host.inside.board.withdraw(self._loop.cancellation)
         self._scope.release()
         self._ended()
         self.finished.set()
