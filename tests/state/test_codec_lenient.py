@@ -43,9 +43,9 @@ class Ticket(BaseModel):
 
 @dataclass
 class Holder:
-    tickets: dict[str, Ticket] = field(default_factory=dict)
+    tickets: dict[str, Ticket] = field(default_factory=dict[str, Ticket])
     seen: frozenset[Note] = frozenset()
-    log: Log[Note] = field(default_factory=Log)
+    log: Log[Note] = field(default_factory=Log[Note])
 
 
 VALUES = [

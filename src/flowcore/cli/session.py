@@ -85,8 +85,10 @@ async def ask(
     app: AnyApp, question: Question, state: Any, wanted: Wanted, kept: Kept | None = None, **options: Any
 ) -> Answer:
     """Run the app's flow once and make an answer of how it ended. Raises nothing for a run that failed."""
+    if kept is not None:
+        options |= kept.options(question)
     try:
-        run = app.flow.start(state, **options, **({} if kept is None else kept.options(question)))
+        run = app.flow.start(state, **options)
         await run.prepare()
     except FlowcoreError as error:
         return _blocked(question, None, error_words(error))

@@ -77,7 +77,7 @@ def execute(arguments: argparse.Namespace) -> int:
         deps = make_deps(app, lambda deps: app.flow.start(state, deps=deps))
         kept = kept_runs(app, arguments, [asked], many=False)
         tell_of = say_who_waits if kept is None else kept.who_waits(kept.ids[asked.id])
-        known = {} if kept is None else kept.options(asked)
+        known: dict[str, Any] = {} if kept is None else kept.options(asked)
         run = app.flow.start(state, deps=deps, budget=limits_of(app, arguments), observers=[tell_of], **known)
         answer = anyio.run(partial(_watch, app, asked, run, door, serving, kept))
         if arguments.exit:

@@ -15,6 +15,7 @@ from ..scope import Budget, Usage
 from ..state import Codec
 from ..trace import Trace
 from ..visit import Ending, Note, Rare, VisitRecord, Way, Where
+from .beginnings import fill_in
 from .failures import read_failure
 from .logs import whole_logs
 from .rows import EndRow, FrameRow, NoteRow, Stored, VisitRow
@@ -154,7 +155,9 @@ def _appended(patch: str) -> tuple[str, ...]:
 
 def read_trace(stored: Stored, codec: Codec) -> Trace:
     """Return the trace of a stored run, whole. Raises `StoreError` for values that cannot be read any more."""
-    return Reading(stored, codec).trace
+    reading = Reading(stored, codec)
+    fill_in({reading.frames[row.frame]: row for row in stored.frames}, reading.trace.records, codec)
+    return reading.trace
 
 
 def read_ending(end: EndRow, codec: Codec) -> Ending:

@@ -23,7 +23,8 @@ _ACTIONS: Mapping[str, tuple[Any, str]] = {
     "test": (testing, "print a test made of a run"),
     "prune": (pruning, "remove the records of runs that ended long ago"),
 }
-EPILOG = """\
+_MORE = "Each ACTION has help of its own: `flowcore runs resume --help`.\n"
+EPILOG = f"""\
 A run is kept by `flowcore run TARGET TEXT --store FILE`, in code by `flow.run(state, store=SQLiteRunStore(FILE))`:
 
   flowcore runs list --store runs.db
@@ -31,8 +32,7 @@ A run is kept by `flowcore run TARGET TEXT --store FILE`, in code by `flow.run(s
   flowcore runs resume app.py last --store runs.db
 
 RUN is the id of a run, the beginning of an id if only one begins so, or `last` for the one that began last.
-Each ACTION has help of its own: `flowcore runs resume --help`.
-
+{_MORE}
 exit codes: 0 it worked, 1 a run that was resumed has failed, 2 something given cannot be used, 130 interrupted
 (143 and 129: ended by SIGTERM, SIGHUP)
 """
@@ -46,9 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             name,
             help=summary,
             description=f"{summary[0].upper()}{summary[1:]}.",
-            epilog=EPILOG.partition("\n\n")[2]
-            .partition("\n\n")[2]
-            .replace("Each ACTION has help of its own: ", "See: "),
+            epilog=EPILOG.replace(_MORE, ""),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         module.add_arguments(action)

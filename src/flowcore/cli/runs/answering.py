@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
 from collections.abc import Sequence
 from typing import Any
 
-from ...errors import RunConflict, TargetError
+from ...control import control
+from ...errors import ContractError, RunConflict, TargetError
 from ...render import shown
 from ...store import RequestRow, RunRow, RunStore
 from ..codes import OK
@@ -49,8 +49,11 @@ def execute(arguments: argparse.Namespace) -> int:
         check_by(run, arguments.by)
         requests = await store.requests(run.run_id, pending=False)
         row = _meant(run, requests, values[0] if len(values) == 2 else None)
-        answer = json.dumps(_value(row, values[-1], arguments.reason))
-        await store.answer(run.run_id, row.id, answer, arguments.by or "user", time.time())
+        value = _value(row, values[-1], arguments.reason)
+        try:
+            await control(store, run.run_id, by=arguments.by).answer(row.id, value)
+        except ContractError as error:
+            raise TargetError(f"run {run.run_id}: {error}") from error
         told = f"run {run.run_id}: {shown(row.path)} is answered"
         now = await store.run(run.run_id)
         return told if is_walked(now) else f"{told}; go on with `flowcore runs resume TARGET {run.run_id}`"

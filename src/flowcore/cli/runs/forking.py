@@ -6,12 +6,13 @@ import argparse
 from typing import Any
 
 from ...errors import TargetError
+from ...runtime.forking import Forked
 from ...store import RunRow, RunStore
 from ..codes import OK
 from ..stores import find_run, need_store, with_store
 from ..target import load_target
 from ..words import not_empty
-from .options import add_by, add_run, add_target
+from .options import add_by, add_run, add_target, check_by
 from .resuming import flow_of
 
 __all__ = ["add_arguments", "execute"]
@@ -40,16 +41,18 @@ def execute(arguments: argparse.Namespace) -> int:
     target = load_target(arguments.target)
     store = need_store(arguments.store, target.app)
 
-    async def work(store: RunStore) -> tuple[RunRow, str]:
+    async def work(store: RunStore) -> tuple[RunRow, Forked]:
         run = await find_run(store, arguments.run)
-        flow: Any = flow_of(target, run)
-        known = {"at": arguments.at, "store": store, "run_id": arguments.id, "by": arguments.by}
+        check_by(run, arguments.by)
+        known: dict[str, Any] = {"at": arguments.at, "store": store, "new_id": arguments.id, "by": arguments.by}
         try:
-            return run, await flow.fork(run.run_id, **known)
-        except ValueError as error:  # a place that is none
+            return run, await flow_of(target, run).fork(run.run_id, **known)
+        except ValueError as error:  # a place to which the run never came
             raise TargetError(str(error)) from error
 
-    run, made = with_store(store, work)
-    print(f"run {made} is forked from {run.run_id} at {arguments.at}")
-    print(f"go on with: flowcore runs resume {arguments.target} {made} --store {store.name}")
+    run, forked = with_store(store, work)
+    print(f"run {forked.run_id} is forked from {run.run_id} at {arguments.at}")
+    for words in forked.may_repeat:
+        print(f"{run.run_id} has done this, and {forked.run_id} may do it once more: {words}")
+    print(f"go on with: flowcore runs resume {arguments.target} {forked.run_id} --store {store.name}")
     return OK

@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 
 from ...app import App
-from ...errors import TargetError
+from ...errors import RunConflict, TargetError
 from ...flow import Flow
 from ...runtime.opening import codec_of
 from ...store import RunRow, RunStore
@@ -68,7 +68,7 @@ def execute(arguments: argparse.Namespace) -> int:
     with opened as folder:
         wanted = Wanted(text=not arguments.json, line=folder is not None)
         kept = Kept(store, codec_of(app.flow.plan), arguments.target, {run.run_id: run.run_id})
-        options = {"store": store, "by": arguments.by}
+        options: dict[str, Any] = {"store": store, "by": arguments.by}
         deps = make_deps(app, lambda deps: app.flow.reopen(run.run_id, deps=deps, **options))
         session = Session(app, None, False, wanted, kept)
         answer = anyio.run(partial(_resume, session, run, deps, options))
@@ -96,6 +96,11 @@ async def _found(store: RunStore, arguments: argparse.Namespace) -> RunRow:
         while is_walked(run):
             await anyio.sleep(max(0.0, min(1.0, run.lease - time.time())))
             run = await store.run(run.run_id)
+    elif run.status != "paused" and is_walked(run):
+        raise RunConflict(
+            f"run {run.run_id} is walked by {run.owner}, until {moment(run.lease)} if nothing is heard of it; if"
+            " that process is gone, wait with --wait; else let it be, or end it with `flowcore runs stop`"
+        )
     return run
 
 
