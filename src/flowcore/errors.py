@@ -8,13 +8,14 @@
     ├── RunFailed             a run failed in another process: carries the failure as data
     ├── NodeTimeout           a visit took longer than its node may
     ├── NodeCancelled         a node awaited something that somebody else cancelled
+    ├── NotDone               a node with effects was interrupted before it had done its work
     ├── ModelError            a model gave no answer that can be used
     │   ├── ModelRequestError     the request was refused, or could not be sent
     │   ├── ModelTimeout          no answer, or no further piece of one, in time
     │   ├── ContextOverflow       what was to be sent is more than the model can read
     │   └── OutputInvalid         the answer is not of the type that was asked for
     ├── ToolError             a tool gave no result that can be used
-    │   ├── OutcomeUnknown        a tool was interrupted, and may have done its work (never routed)
+    │   ├── OutcomeUnknown        work with effects was interrupted, and may have been done (never routed)
     │   └── SignInNeeded          the server of a toolset wants to know who asks
     ├── RenderError           a picture cannot be drawn
     ├── RecordingError        a trace file holds no runs that can be read
@@ -51,6 +52,7 @@ __all__ = [
     "ModelTimeout",
     "NodeCancelled",
     "NodeTimeout",
+    "NotDone",
     "NotSerialisable",
     "OutcomeUnknown",
     "OutputInvalid",
@@ -245,6 +247,23 @@ class NodeCancelled(FlowcoreError):
         return f"{self.path} awaited something that somebody else cancelled"
 
 
+class NotDone(FlowcoreError):
+    """Raised for a node with effects that was interrupted, when it is found that it had not done its work.
+
+    `found_by` says who found that: `verify`, or the person who was asked.
+    """
+
+    code: ClassVar[str] = "not_done"
+
+    def __init__(self, path: str, found_by: str) -> None:
+        self.path = path
+        self.found_by = found_by
+        super().__init__(path, found_by)
+
+    def __str__(self) -> str:
+        return f"{self.path} was interrupted, and {self.found_by} says that it was not done"
+
+
 class ModelError(FlowcoreError):
     """Raised when a model gave no answer that can be used; the base of what follows."""
 
@@ -328,7 +347,7 @@ class ToolError(FlowcoreError):
 
 
 class OutcomeUnknown(ToolError):
-    """Raised when a tool with effects was interrupted, and nobody knows whether it did its work.
+    """Raised when a tool or a node with effects was interrupted, and nobody knows whether it did its work.
 
     Neither retried nor routed: nothing may go on as if it were known.
     """

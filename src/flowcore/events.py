@@ -16,6 +16,7 @@ __all__ = [
     "ArtifactAdded",
     "BudgetSpent",
     "BudgetWarned",
+    "CallRecalled",
     "ContextCompacted",
     "Custom",
     "Event",
@@ -231,6 +232,18 @@ class ToolFinished(Event):
     tool: str
     status: str
     text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallRecalled(Event):
+    """A visit that runs again took the recorded result of a call, which was not made a second time.
+
+    `of` says what was called: model, tool, effect (a tool with effects) or once; `name` which one.
+    """
+
+    kind: ClassVar[str] = "call.recalled"
+    of: str
+    name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,16 @@ from typing_extensions import TypeVar
 from .errors import ContractError
 from .types import is_a
 
-__all__ = ["Answer", "Approval", "FormT", "OpenRequest", "Verification", "answer_word", "read_approval"]
+__all__ = [
+    "Answer",
+    "Approval",
+    "FormT",
+    "OpenRequest",
+    "Verification",
+    "answer_word",
+    "read_approval",
+    "read_verification",
+]
 
 FormT = TypeVar("FormT", covariant=True, default=Any)
 """What a person fills in."""
@@ -113,6 +122,24 @@ def read_approval(raw: object, read_form: Callable[[object], Any] | None = None)
     if given.form is None and not given.approved:
         return given
     return Approval(given.approved, given.reason, read_form({} if given.form is None else given.form))
+
+
+def read_verification(raw: object, read_value: Callable[[object], Any]) -> Verification:
+    """Return what True, False, a `Verification`, or an object of JSON that has its fields says.
+
+    `read_value` reads the outcome of what was done. Raises `ContractError`.
+    """
+    given: Any = Verification(raw) if isinstance(raw, bool) else raw
+    if isinstance(raw, Mapping) and {"done"} <= set(raw) <= {"done", "value", "reason"}:
+        given = Verification(**raw)
+    known = isinstance(given, Verification) and (given.done is None or is_a(given.done, bool))
+    if not known or not is_a(given.reason, str):
+        raise ContractError(f"is answered by True, False or Verification, not {raw!r}")
+    if given.done:
+        return Verification(True, read_value(given.value), given.reason)
+    if given.value is not None:
+        raise ContractError("is answered with a value only where it was done")
+    return Verification(given.done, None, given.reason)
 
 
 def _from_fields(raw: object) -> Any:

@@ -175,7 +175,9 @@ class Run(Generic[ResultT]):
         if self._residence is not None:
             request_id, plain = board.checked(request_id, value)
             await self._residence.answer(request_id, plain, by)
-        board.answer(request_id, value, by)
+            board.deliver(request_id, value, by)  # it counts already, and may have come in through the store
+        else:
+            board.answer(request_id, value, by)
         await anyio.lowlevel.checkpoint()
 
     async def pause(self, *, by: str = "") -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Generic
+from collections.abc import Awaitable, Callable
+from typing import Any, Generic, TypeVar, overload
 
-from .errors import Failure
+from .errors import ContractError, Failure
 from .frame import Frame
 from .scope import Scope
-from .types import GivenT, StateT
+from .types import GivenT, StateT, is_a
+from .visit_host import once
 
 __all__ = ["Step"]
+
+ValueT = TypeVar("ValueT")
 
 
 class Step(Generic[StateT, GivenT]):
@@ -93,6 +96,24 @@ class Step(Generic[StateT, GivenT]):
     def idempotency_key(self) -> str:
         """A text that is the same for every attempt of this visit, and for no other visit of any run."""
         return f"{self.run_id}/{self.path}"
+
+    @overload
+    async def once(self, key: str, fn: Callable[[], Awaitable[ValueT]]) -> ValueT: ...
+    @overload
+    async def once(self, key: str, fn: Callable[[], ValueT]) -> ValueT: ...
+    async def once(self, key: str, fn: Callable[[], Any]) -> Any:
+        """Return what `fn` returns; where that is recorded in this visit under the key, without calling it again.
+
+        So it is when the visit runs again after an interruption, and in the attempts after a failed one. `fn` is a
+        function of nothing, async or not; a plain one works in a thread. It may be called again if it was
+        interrupted itself, or failed. Outside of a run it is always called.
+
+        Raises:
+            NotSerialisable: What it returned cannot be written, and what that is.
+        """
+        if not is_a(key, str) or not callable(fn):
+            raise ContractError(f"{self.path}: once({key!r}, {fn!r}): give a text, and a function of nothing")
+        return await once(self.scope, key, fn)
 
     def emit(self, name: str, data: object = None) -> None:
         """Send an event of kind `custom` to whoever listens to the run."""

@@ -47,7 +47,8 @@ def note_lines(notes: Sequence[Note], retried: Iterable[Failure], printer: Value
             beside.append(_begun(note, mine.popleft() if mine else None, printer))
         elif note.event in _ENDS:
             if note.event is ToolFinished and _call(note) not in under_way:  # it was refused, and never began
-                beside.append(_tool_line(note, "", ends[_call(note)].popleft(), printer))
+                mine = ends[_call(note)]
+                beside.append(_tool_line(note, "", mine.popleft() if mine else note, printer))
             under_way.discard(_call(note))
         elif note.event is NodeRetrying:
             beside += [f"retried after {printer.failure(failure)}" for failure in islice(failures, 1)]

@@ -19,6 +19,7 @@ from .plan import Plan, PlanNode
 from .problems import problem
 from .signature import parameter_names, read_hints, state_hint
 from .subflow import Subflow
+from .verify import verify_problems
 
 __all__ = ["type_problems"]
 
@@ -54,6 +55,7 @@ def _nodes(plan: Plan, wanted: Any, prefix: str) -> list[Problem]:
         if item.signature.state is not wanted and not is_assignable(wanted, item.signature.state):
             state = type_name(item.signature.state)
             found.append(problem("state_mismatch", where, state=state, wanted=type_name(wanted)))
+        found += verify_problems(item, where)
         if isinstance(item.definition, Subflow):
             found += _subflow(item, item.definition)
         elif isinstance(item.definition, Each):

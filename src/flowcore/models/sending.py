@@ -24,6 +24,7 @@ from .measure import estimated_usage
 from .model import Model, StreamingModel
 from .patience import Patience
 from .prices import Prices, PublicPrices
+from .recalled import Answered, keep_answer, logged_request, recalled_answer
 from .retries import as_undelivered, is_transient, pause_before_retry
 from .slots import Slots
 from .sound import is_cost, is_usage, sound_chunk, sound_price, sound_reply, sound_stream
@@ -77,6 +78,12 @@ class Tally:
     cost: float = 0.0
     warnings: dict[str, None] = field(default_factory=dict)
 
+    def add(self, usage: TokenUsage, cost: float, *warnings: str) -> None:
+        """Count what was used, and note what is to be said."""
+        self.usage += usage
+        self.cost += cost
+        self.warn(*warnings)
+
     def warn(self, *warnings: str) -> None:
         """Note what is to be said, each once."""
         self.warnings.update(dict.fromkeys(warnings))
@@ -111,6 +118,28 @@ class Sender:
     slots: Slots
 
     async def send(self, call: Call, why: str = "") -> ModelReply[Any]:
+        """Return the answer; in a visit that runs again, that of before, which costs nothing a second time.
+
+        A sink is handed that one, too, in pieces.
+        """
+        logged, tally = logged_request(call.payer, self.name, call.request), call.tally
+        known = recalled_answer(logged)
+        if known is not None:
+            tally.add(known.usage, known.cost, *known.warnings)
+            if call.delivery is not None:
+                for piece in pieces_of(known.reply):
+                    await call.delivery.hand(piece)
+            return known.reply
+        usage, cost = tally.usage, tally.cost
+        tally.usage, tally.cost = TokenUsage(), 0.0
+        try:
+            reply = await self._sent(call, why)
+            await keep_answer(logged, Answered(reply, tally.usage, tally.cost, tuple(tally.warnings)))
+        finally:
+            tally.usage, tally.cost = usage + tally.usage, cost + tally.cost
+        return reply
+
+    async def _sent(self, call: Call, why: str) -> ModelReply[Any]:
         """Return the answer. What fails for a while only is sent again, each time for a charge of its own.
 
         A stream of which the sink has seen a piece is not sent again, since the sink would see two answers.
@@ -204,9 +233,7 @@ class Sender:
             cost = self._cost(reply, usage, call.tally)
         finally:
             paid.used(tokens=usage.total, cost=cost, estimated=usage.estimated)
-            call.tally.usage += usage
-            call.tally.cost += cost
-            call.tally.warn(*reply.warnings)
+            call.tally.add(usage, cost, *reply.warnings)
 
     def _cost(self, reply: ModelReply[Any], usage: TokenUsage, tally: Tally) -> float:
         told: Any = reply.cost

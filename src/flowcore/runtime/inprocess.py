@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from typing import Any
 
@@ -14,15 +14,15 @@ from ..clock import Clock, Loop
 from ..errors import BudgetExhausted, ContractError, Failure, NodeCancelled, NodeTimeout, OutcomeUnknown
 from ..frame import Frame
 from ..graph import PlanNode
-from ..outcome import Complete
 from ..scope import Budget, Reserve, Scope, standstill_of
-from ..state import Values, snapshot
+from ..state import Values
 from ..step import Step
 from .countdown import Countdown, counting
+from .effects import EffectsNode
 from .gather import Gathering
 from .host import Arrival, Done, Ended, Place, Side, Slot, Verdict, WalkStopped
 from .inside import HostInside
-from .outcomes import as_failure, checked, is_routable, unwrapped
+from .outcomes import accepted, as_failure, is_routable, unwrapped
 from .record import Recorder
 from .stoppable import Stoppable
 from .threads import RunThreads
@@ -84,7 +84,7 @@ class InProcessHost:
     def kept(self, place: Place, item: PlanNode, number: int, values: Values, done: Done) -> Done:
         """Return how a visit ended as it can be written down: failed, if it did what cannot be."""
         ledger, frame = self.record.ledger, place.frame
-        error = None if ledger is None else ledger.kept((frame, item.id, number), values, done)
+        error = None if ledger is None else ledger.kept((frame, item.id, number), place.shape, values, done)
         if error is None:
             return done
         failure = as_failure(error, frame.path_of(item.id, number), done.attempts)
@@ -150,7 +150,12 @@ class InProcessHost:
     ) -> list[Ended | None]:
         """Run walks side by side, in a task each."""
         rules = (limit, begin, verdict, self._leave_behind, self._stopped, place.slot)
-        results = await Gathering(count, *rules, self._loop, self._clock, self._grace).run()
+        try:
+            results = await Gathering(count, *rules, self._loop, self._clock, self._grace).run()
+        except Exception:  # an AssertionError of trio, where a cancellation was gone before it was raised
+            if self.stopped or place.scope.is_closed:
+                raise WalkStopped from None
+            raise
         self._stop_if_asked()
         return results
 
@@ -175,7 +180,15 @@ class InProcessHost:
         if self.stopped:
             raise WalkStopped
 
-    async def visit(self, place: Place, item: PlanNode, number: int, values: Values, arrival: Arrival) -> Done:
+    def visit(
+        self, place: Place, item: PlanNode, number: int, values: Values, arrival: Arrival
+    ) -> Coroutine[Any, Any, Done]:
+        """Run the node's function: draft, timeout and retries are inside."""
+        if item.definition.effects:
+            return EffectsNode(self, place, item, number, values, arrival).visit()
+        return self.attempts(place, item, number, values, arrival)
+
+    async def attempts(self, place: Place, item: PlanNode, number: int, values: Values, arrival: Arrival) -> Done:
         """Run the node's function until it returns an outcome or is out of attempts."""
         if place.slot is not None and place.slot.is_crowded:
             await place.slot.park(self.breathe())
@@ -184,21 +197,18 @@ class InProcessHost:
         retried: tuple[Failure, ...] = ()
         attempt = 1
         while True:
-            step: Step[Any, Any] = Step(
-                place.shape.draft(values), place.deps, place.scope, record.run_id, where, record.round,
-                number, attempt, arrival.failure, arrival.exhausted, self._tell,
-            )  # fmt: skip
+            step = self.step(place, item, number, values, arrival, attempt)
             try:
                 if attempt > 1:
                     await self._pause(place, item, attempt - 1)
                 if item.timeout is None and item.is_async and item.fn is not None:
                     returned = await item.fn(step)
                 else:
-                    returned = await self._call_within(item, step)
+                    returned = await self.within(item, step, partial(self._call, item, step))
                 scope = place.scope
                 if self.stopped or scope.is_timed or scope.parent is not None:
-                    self._late(scope)  # a late return is no return
-                return _accepted(place, item, step, values, returned, attempt, retried)
+                    self.late(scope)  # a late return is no return
+                return accepted(place, item, step, values, returned, attempt, retried)
             except Exception as raised:
                 error = self._out_of_time(place.scope) or unwrapped(raised)
             except BaseException as raised:
@@ -212,15 +222,25 @@ class InProcessHost:
             retried = (*retried, known)
             attempt += 1
 
+    def step(
+        self, place: Place, item: PlanNode, number: int, values: Values, arrival: Arrival, attempt: int = 1
+    ) -> Step[Any, Any]:
+        """Return a step of a visit, with a draft of its own."""
+        record, where = self.record, (place.frame, item.id, number)
+        return Step(
+            place.shape.draft(values), place.deps, place.scope, record.run_id, where, record.round,
+            number, attempt, arrival.failure, arrival.exhausted, self._tell,
+        )  # fmt: skip
+
     def _out_of_time(self, scope: Scope) -> BudgetExhausted | NodeTimeout | None:
         """Return the limit of time that is over, whatever a handler made of being stopped by it."""
         try:
-            self._late(scope)
+            self.late(scope)
         except (BudgetExhausted, NodeTimeout) as error:
             return error
         return None
 
-    def _late(self, scope: Scope) -> None:
+    def late(self, scope: Scope) -> None:
         """Raise if what a visit does now is too late: the run, its branch or its time is over."""
         stopping, self.stopping = self.stopping, False
         try:
@@ -255,9 +275,10 @@ class InProcessHost:
             return await item.fn(step)
         return await self.threads.call(item.fn, step, step.path)
 
-    async def _call_within(self, item: PlanNode, step: Step[Any, Any]) -> Any:
+    async def within(self, item: PlanNode, step: Step[Any, Any], call: Callable[[], Awaitable[Any]]) -> Any:
+        """Call within the timeout of the node. Raises `NodeTimeout`."""
         if item.timeout is None:
-            return await self._call(item, step)
+            return await call()
         late = NodeTimeout(step.path, item.timeout)
         region = self._region(late, step.path)
         now = self._monotonic()
@@ -266,7 +287,7 @@ class InProcessHost:
         raised: Exception | None = None
         try:
             with counting(step.scope, countdown), region:
-                returned = await self._call(item, step)
+                returned = await call()
         except Exception as error:
             raised = error
         # The region says whether it was late, not the exception: a node may swallow what stops it.
@@ -275,25 +296,6 @@ class InProcessHost:
         if raised is not None:
             raise raised
         return returned
-
-
-def _accepted(
-    place: Place,
-    item: PlanNode,
-    step: Step[Any, Any],
-    values: Values,
-    returned: Any,
-    attempt: int,
-    retried: tuple[Failure, ...],
-) -> Done:
-    outcome = checked(item, returned, step)
-    if type(outcome) is Complete and outcome.value is step.state:
-        outcome = Complete(snapshot(outcome.value))
-    patch = place.shape.difference(step.state, values, step)
-    writes = item.definition.writes
-    if patch and writes is not None and (undeclared := sorted(set(patch) - set(writes))):
-        raise ContractError(f"{step.path} changed {', '.join(undeclared)}, which its writes= does not name")
-    return Done._make((outcome, patch, None, None, True, attempt, retried, None))
 
 
 def _again(item: PlanNode, error: Exception, attempt: int) -> bool:

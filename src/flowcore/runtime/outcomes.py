@@ -8,10 +8,12 @@ from ..errors import BudgetExhausted, ContractError, Failure, FlowcoreError, Nod
 from ..graph import PlanNode
 from ..outcome import Complete, Continue
 from ..scope import Scope
-from ..state import HasPath
+from ..state import HasPath, Values, snapshot
+from ..step import Step
 from ..types import is_value_of, type_name
+from .host import Done, Place
 
-__all__ = ["add_note", "as_failure", "checked", "is_routable", "unwrapped"]
+__all__ = ["accepted", "add_note", "as_failure", "checked", "is_routable", "unwrapped"]
 
 
 _UNROUTED = frozenset({"rounds", "seconds", "visits"})
@@ -37,6 +39,26 @@ def checked(item: PlanNode, outcome: Any, where: HasPath) -> Continue[Any] | Com
     raise ContractError(
         f"{where.path} returned {_short(outcome)}: return Continue(), Continue(label) or Complete(value)"
     )
+
+
+def accepted(
+    place: Place,
+    item: PlanNode,
+    step: Step[Any, Any],
+    values: Values,
+    returned: Any,
+    attempt: int = 1,
+    retried: tuple[Failure, ...] = (),
+) -> Done:
+    """Return a visit that has ended with an outcome, and what it changed. Raises `ContractError`."""
+    outcome = checked(item, returned, step)
+    if type(outcome) is Complete and outcome.value is step.state:
+        outcome = Complete(snapshot(outcome.value))
+    patch = place.shape.difference(step.state, values, step)
+    writes = item.definition.writes
+    if patch and writes is not None and (undeclared := sorted(set(patch) - set(writes))):
+        raise ContractError(f"{step.path} changed {', '.join(undeclared)}, which its writes= does not name")
+    return Done._make((outcome, patch, None, None, True, attempt, retried, None))
 
 
 def is_routable(error: BaseException, scope: Scope) -> bool:

@@ -30,8 +30,10 @@ from ..state import snapshot
 from ..trace import Trace
 from ..trace_events import OpenVisit, Told, begin_events, end_events
 from ..visit import Note, Rare, VisitRecord, Way, Where, path_of
+from .calls import Calls
 from .host import Done, Left, Opened, Place
 from .ledger import Ledger
+from .opening import codec_of
 from .outcomes import as_failure
 
 __all__ = ["Recorder"]
@@ -54,6 +56,7 @@ class Recorder:
         self.seq = 0
         self.closed = False
         self.refusing = False
+        self.calls = Calls(self.is_open, self.heard, clock, partial(codec_of, plan))
         self.ledger: Ledger | None = None
         """Where it is written down, if the run is stored."""
         self._monotonic = clock.monotonic
@@ -97,6 +100,10 @@ class Recorder:
         """The visits that have begun and not ended, the outermost first."""
         at_once = self._open.copy()  # who looks from another thread sees one moment
         return [(opened.seq, opened.at, opened.round, opened.charged, *where) for where, opened in at_once.items()]
+
+    def is_open(self, where: Where) -> bool:
+        """Return whether a visit is under way."""
+        return where in self._open
 
     def note(self, event: type[Event], where: Where, **values: Any) -> None:
         """Keep what no visit tells, and tell it."""
@@ -180,6 +187,8 @@ class Recorder:
             self._tell(end_events(record))
         if self._unwarned:
             self._warn((frame, left.node, left.number))
+        if self.calls.visits:
+            self.calls.ended(left)
         return None if self.ledger is None else self.ledger.visit(record, left)
 
     def abandon(self, failure: Failure, within: Frame) -> tuple[str, ...]:
@@ -205,6 +214,7 @@ class Recorder:
     def retrying(self, where: Where, failure: Failure) -> None:
         """Note a failed attempt that another follows."""
         self.note(NodeRetrying, where, attempt=failure.attempts, failure=failure)
+        self.calls.again(where, failure.attempts + 1)
 
     def finishing(self, frame: Frame, node: str, dimension: str) -> None:
         """Note that a limit ran out and that the finish path goes on from here."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -17,17 +18,20 @@ from ..messages import Message, ToolCall
 from ..requests import OpenRequest, read_approval
 from ..runtime import unwrapped
 from ..scope import Scope
+from ..state import snapshot
 from ..visit_host import inside
 from .apart import told_apart
 from .conversation import unique_calls
 from .decide import Ready, Refused, check_call, consult, repeated
 from .definition import Tool
-from .dispatch import Dispatch, Ended, arguments_text
+from .dispatch import Dispatch
 from .guard import Repetitions
 from .hostile import harmless
+from .inquiry import Inquiry
 from .json_text import sendable
 from .names import meant_name
 from .policy import Ask, Proposal
+from .receipts import UNKNOWN, Ended, arguments_text, keep, logged, note, recalled
 from .result import Status, ToolResult, compacted
 from .settings import ExecutorSettings
 
@@ -60,6 +64,7 @@ class Batch:
         self._deps = deps
         self._inside = inside(scope)
         self._dispatch = Dispatch(scope, self._inside, settings.timeout, deps, self._told_id)
+        self._inquiry = Inquiry(self._dispatch)
         self._results: dict[str, ToolResult] = {}
         self._ended: dict[str, Ended] = {}
         self._free = anyio.Semaphore(settings.concurrency)
@@ -109,35 +114,56 @@ class Batch:
         if isinstance(decided, Ready):
             decided = repeated(decided.proposal, self._repetitions) or decided
         if isinstance(decided, Ready):
-            return decided
+            return await self._looked_up(decided)
         self._refuse(call, decided)
+        return None
+
+    async def _looked_up(self, ready: Ready) -> Ready | None:
+        """Return a call that is to be made, unless its result is recorded, or an equal one is in the dark."""
+        proposal = ready.proposal
+        ready = ready._replace(call=logged(self._inside, proposal))
+        found = recalled(ready.call, proposal.tool)
+        if found is not None:
+            self._end(proposal.call, found)
+            return None
+        decided = await self._inquiry.barred(ready)
+        if isinstance(decided, Ready):
+            return decided
+        if isinstance(decided, Refused):
+            self._refuse(proposal.call, decided)
+        else:
+            self._end(proposal.call, decided)
+            await keep(ready.call, proposal.tool, decided)
         return None
 
     async def _run_all(self, ready: Sequence[Ready]) -> None:
         """Pay for all that nobody is asked about, together, and then start them as places are free."""
-        sure = [each for each in ready if each.ask is None]
+        begun = [each for each in ready if each.was_begun]
+        sure = [each for each in ready if each.ask is None and not each.was_begun]
         if sure:
             self._scope.charge(tool_calls=len(sure))
         async with anyio.create_task_group() as group:
+            for each in begun:
+                group.start_soon(self._find_out, each, UNKNOWN)
             for each in ready:
-                if each.ask is not None:
-                    await group.start(self._run_if_approved, each.proposal, each.ask)
+                if each.ask is not None and not each.was_begun:
+                    await group.start(self._run_if_approved, each, each.ask)
             for each in sure:
                 await self._free.acquire()
-                group.start_soon(self._run_one, each.proposal)
+                group.start_soon(self._run_one, each)
         if self._cut_off is not None:  # the group may take it for a cancellation of its own
             raise self._cut_off
 
-    async def _run_if_approved(self, proposal: Proposal, ask: Ask, *, task_status: TaskStatus[None]) -> None:
+    async def _run_if_approved(self, ready: Ready, ask: Ask, *, task_status: TaskStatus[None]) -> None:
         task_status.started()  # and goes on without a pause, so that requests are opened in the order of the calls
         refused: Refused | None = None
         with anyio.CancelScope() as asking:
             self._asking.append(asking)
-            refused = await self._asked(proposal, ask)
+            refused = await self._asked(ready, ask)
         if asking.cancelled_caught:
             return
         if refused is not None:
-            self._refuse(proposal.call, refused)
+            self._refuse(ready.proposal.call, refused)
             return
         await self._free.acquire()
         try:
@@ -146,12 +172,13 @@ class Batch:
         except Exception as error:
             self._free.release()
             self._stop()
-            self._ended[proposal.call.id] = Ended(*_NOT_STARTED, error=error, is_signal=True)
+            self._ended[ready.proposal.call.id] = Ended(*_NOT_STARTED, error=error, is_signal=True)
         else:
-            await self._run_one(proposal)
+            await self._run_one(ready)
 
-    async def _asked(self, proposal: Proposal, ask: Ask) -> Refused | None:
+    async def _asked(self, ready: Ready, ask: Ask) -> Refused | None:
         """Return None when a person agrees."""
+        proposal, key = ready.proposal, "" if ready.call is None else f"{ready.call.key} tool"
         if self._inside is None:
             return Refused("denied", "Denied: it needs the consent of a person, and nobody can be asked here.")
         host, where = self._inside
@@ -167,7 +194,7 @@ class Batch:
             opened=opened,
             expires=opened + timedelta(seconds=ask.expires),
         )
-        answer = await host.wait(self._scope, where, request, read_approval)
+        answer = await host.wait(self._scope, where, request, read_approval, key)
         if answer.expired:
             return Refused("denied", f"Denied: nobody agreed to it within {ask.expires:g} s.")
         if answer.value.approved:
@@ -175,16 +202,42 @@ class Batch:
         reason = answer.value.reason or "a person did not agree to it"
         return Refused("denied", f"Denied: {reason}.")
 
-    async def _run_one(self, proposal: Proposal) -> None:
+    async def _run_one(self, ready: Ready) -> None:
         """Dispatch one call, for which there is a place and which is paid for."""
+        proposal, ended = ready.proposal, None
+        given = ready
+        if proposal.tool.effects:  # a tool may change the arguments that it is given
+            given = ready._replace(proposal=replace(proposal, arguments=snapshot(dict(proposal.arguments))))
         try:
             if not self._stops and not self._scope.is_closed:
-                await self._dispatch.run(proposal, partial(self._end, proposal.call))
+                ended = await self._dispatch.run(ready, partial(self._interrupted, ready))
         except BaseException as error:
             self._cut_off = error
             raise
         finally:
             self._free.release()
+        if ended is not None:
+            await self._find_out(given, ended)
+
+    async def _find_out(self, ready: Ready, ended: Ended) -> None:
+        """Record what came of a call; if that is unknown, find it out first."""
+        proposal = ready.proposal
+        try:
+            try:
+                if ended.status == "unknown":
+                    ended = await self._inquiry.settled(ready, ended, self._told_id(proposal.call))
+            finally:
+                self._end(proposal.call, ended)
+            await keep(ready.call, proposal.tool, ended)
+        except BaseException as error:
+            self._cut_off = error
+            raise
+
+    def _interrupted(self, ready: Ready, ended: Ended) -> None:
+        """Note how a call that was cut off ended. What is unknown may be found out when the visit runs again."""
+        self._end(ready.proposal.call, ended)
+        if ended.status != "unknown":
+            note(ready.call, ready.proposal.tool, ended)
 
     def _end(self, call: ToolCall, ended: Ended) -> None:
         self._ended[call.id] = ended
@@ -207,7 +260,7 @@ class Batch:
     def _finish(self, call: ToolCall, status: Status, text: str, value: Any = None) -> None:
         text = compacted(sendable(text), self._settings.max_result)
         ran, must_end = status in _CALLED, self._repetitions.must_end
-        self._results[call.id] = ToolResult(call, status, text, value, ran, must_end)
+        self._results[call.id] = ToolResult(call, status, text, value, ran, must_end, self._real_name(call.name))
         self._note(ToolFinished, call, tool=self._real_name(call.name), status=status, text=text)
 
     def _raise_what_ends(self) -> None:

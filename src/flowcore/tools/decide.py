@@ -12,6 +12,7 @@ from ..errors import BudgetExhausted, ContractError, NodeTimeout
 from ..messages import ToolCall
 from ..scope import Scope
 from ..types import type_name
+from ..visit_host import LoggedCall
 from .definition import Arguments, Tool
 from .faults import ArgumentFault
 from .guard import Repetitions
@@ -35,6 +36,12 @@ class Ready(NamedTuple):
 
     proposal: Proposal
     ask: Ask | None = None
+    call: LoggedCall | None = None
+
+    @property
+    def was_begun(self) -> bool:
+        """Whether it was dispatched before its visit was interrupted."""
+        return self.call is not None and self.call.status in ("dispatched", "unknown")
 
 
 def is_signal(error: BaseException, scope: Scope) -> bool:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import replace
 from functools import partial
-from inspect import isawaitable, iscoroutinefunction
-from typing import Any, NamedTuple
+from inspect import isawaitable
+from typing import Any
 
 from ..clock import SystemClock
 from ..errors import OutcomeUnknown, ToolError
@@ -14,34 +13,17 @@ from ..events import ToolDelta, ToolStarted
 from ..messages import ToolCall
 from ..runtime import GRACE, RunThreads, current_loop, unwrapped
 from ..scope import Scope
-from ..state import snapshot
 from ..visit import path_of
 from ..visit_host import Inside
-from .decide import is_cancellation, is_signal, words_of
-from .definition import Arguments, ToolContext
+from .decide import Ready, is_cancellation, is_signal, words_of
+from .definition import Tool, ToolContext
 from .errand import Errand
 from .faults import ArgumentFault
 from .policy import Proposal
-from .result import Status, result_text
+from .receipts import UNKNOWN, Ended, arguments_text
+from .result import result_text
 
-__all__ = ["Dispatch", "Ended", "arguments_text"]
-
-_UNKNOWN = "It was interrupted, and nobody knows whether it was done. Do not repeat it before that is clear."
-
-
-class Ended(NamedTuple):
-    """How a dispatched call ended. `is_signal` says that its error steers the run."""
-
-    status: Status
-    text: str
-    value: Any = None
-    error: BaseException | None = None
-    is_signal: bool = False
-
-
-def arguments_text(arguments: Arguments) -> str:
-    """Return arguments as JSON text."""
-    return result_text(dict(arguments))
+__all__ = ["Dispatch", "awaited"]
 
 
 class Dispatch:
@@ -50,8 +32,8 @@ class Dispatch:
     def __init__(
         self, scope: Scope, around: Inside | None, timeout: float, deps: Any, told_id: Callable[[ToolCall], str]
     ) -> None:
-        self._scope = scope
-        self._inside = around
+        self.scope = scope
+        self.inside = around
         self._timeout = timeout
         self._deps = deps
         self._told_id = told_id
@@ -59,26 +41,30 @@ class Dispatch:
         self._clock = SystemClock() if around is None else around.host.clock
         self._loop = current_loop() if around is None else around.host.loop
         self._grace = GRACE if around is None else around.host.grace
-        self._in_thread = RunThreads(self._loop).call if around is None else around.host.call
+        self.in_thread = RunThreads(self._loop).call if around is None else around.host.call
 
-    async def run(self, proposal: Proposal, tell: Callable[[Ended], None]) -> None:
-        """Run the call, and tell how it ended; where it is cancelled, too."""
-        tool, scope = proposal.tool, self._scope.beside()
-        given = proposal.arguments if tool.verify is None else snapshot(dict(proposal.arguments))
+    async def run(self, ready: Ready, tell: Callable[[Ended], None]) -> Ended:
+        """Run the call, and return how it ended; where it is cancelled, `tell` it.
+
+        That one with effects is dispatched is written before it runs.
+        """
+        proposal, call = ready.proposal, ready.call
+        tool, scope = proposal.tool, self.scope.beside()
+        if call is not None and tool.effects:
+            await call.keep("dispatched")
         self._started(proposal)
-        seconds = self._timeout if tool.timeout is None else tool.timeout
-        errand = self._errand(partial(self._work, proposal, scope), scope, tool.name)
+        seconds = self.seconds(tool)
+        errand = self.errand(partial(self._work, proposal, scope), scope, tool.name)
         try:
             await errand.run(seconds, tool.name)
         except BaseException:
             tell(self._interrupted(errand, proposal, Ended("cancelled", "It was stopped before it was done.")))
             raise
-        ended = self._judged(errand, proposal, seconds)
-        try:
-            if ended.status == "unknown" and tool.verify is not None:
-                ended = await self._verified(replace(proposal, arguments=given), seconds, ended)
-        finally:
-            tell(ended)
+        return self._judged(errand, proposal, seconds)
+
+    def seconds(self, tool: Tool) -> float:
+        """Return for how long a call may take."""
+        return self._timeout if tool.timeout is None else tool.timeout
 
     def _judged(self, errand: Errand, proposal: Proposal, seconds: float) -> Ended:
         error = errand.error
@@ -92,11 +78,11 @@ class Dispatch:
         if is_cancellation(error):
             said = "What it waited for was cancelled."
             return self._interrupted(errand, proposal, Ended("cancelled", said, error=error))
-        if is_signal(error, self._scope):
+        if is_signal(error, self.scope):
             return Ended("failed", f"It ended with the run: {words_of(error)}", None, error, True)
         error = unwrapped(error) if isinstance(error, Exception) else error
         if isinstance(error, OutcomeUnknown):
-            return Ended("unknown", f"{_UNKNOWN} What went wrong: {error}", None, error)
+            return UNKNOWN._replace(text=f"{UNKNOWN.text} What went wrong: {error}", error=error)
         words = str(error) if isinstance(error, ToolError) else words_of(error)
         return Ended("failed", f"It failed: {words}", None, error)
 
@@ -104,9 +90,7 @@ class Dispatch:
         """Return how an interrupted call ended. One with effects may have had them, unless it said so itself."""
         if not proposal.tool.effects:
             return ended
-        return (
-            self._checked(errand, proposal) if errand.returned else ended._replace(status="unknown", text=_UNKNOWN)
-        )
+        return self._checked(errand, proposal) if errand.returned else UNKNOWN._replace(error=ended.error)
 
     def _checked(self, errand: Errand, proposal: Proposal) -> Ended:
         """Return the result of a call that came back: of the type that the tool promises, or not."""
@@ -121,57 +105,40 @@ class Dispatch:
         ) as error:  # an interrupt in code of the user's, too: in this task it would stop the loop
             words = str(error) if isinstance(error, ValueError) else words_of(error)
             said = f"It ran, but did not return what it promises: {words}. What it changed outside is not undone."
-            return Ended("invalid_output", said, None, error, is_signal(error, self._scope))
+            return Ended("invalid_output", said, None, error, is_signal(error, self.scope))
 
-    async def _verified(self, proposal: Proposal, seconds: float, ended: Ended) -> Ended:
-        """Look once whether an interrupted call was done."""
-        scope = self._scope.beside()
-        verify: Any = proposal.tool.verify
-        look = partial(_awaited, partial(self._in_thread, verify, proposal.arguments, self.path))
-        if iscoroutinefunction(verify):
-            look = partial(verify, proposal.arguments)
-        errand = self._errand(look, scope, f"{proposal.tool.name} verify")
-        await errand.run(seconds, f"{proposal.tool.name} verify")
-        if errand.error is not None and not is_cancellation(errand.error) and is_signal(errand.error, self._scope):
-            return ended._replace(error=errand.error, is_signal=True)
-        if errand.value is True:
-            return Ended("ok", "It was interrupted, and a look afterwards found that it was done.")
-        if errand.value is False:
-            said = "It was interrupted, and a look afterwards found that it was not done."
-            return Ended("failed", said, error=ended.error)
-        return ended
-
-    def _errand(self, work: Callable[[], Any], scope: Scope, name: str) -> Errand:
+    def errand(self, work: Callable[[], Any], scope: Scope, name: str) -> Errand:
+        """Return a piece of work that can be asked to stop."""
         return Errand(work, scope, self._clock, self._loop, self._grace, partial(self._leave_behind, name))
 
     async def _work(self, proposal: Proposal, scope: Scope) -> Any:
-        tool, about = proposal.tool, self._inside
+        tool, about = proposal.tool, self.inside
         run_id = "" if about is None else about.host.run_id
         tell = partial(self._emit, proposal)
         context = ToolContext(proposal.call.id, tool.name, run_id, self.path, scope, self._deps, tell)
         if tool.is_async:
             return await tool.call(context, proposal.arguments)
         call = partial(tool.call, context)
-        return await _awaited(partial(self._in_thread, call, proposal.arguments, self.path))
+        return await awaited(partial(self.in_thread, call, proposal.arguments, self.path))
 
     def _started(self, proposal: Proposal) -> None:
-        if self._inside is not None:
-            host, where = self._inside
+        if self.inside is not None:
+            host, where = self.inside
             told = {"tool": proposal.tool.name, "arguments": arguments_text(proposal.arguments)}
             host.note(where, ToolStarted, call=self._told_id(proposal.call), **told)
 
     def _emit(self, proposal: Proposal, data: object) -> None:
-        if self._inside is not None:
-            host, where = self._inside
+        if self.inside is not None:
+            host, where = self.inside
             call = self._told_id(proposal.call)
             host.tell(where, ToolDelta, call=call, tool=proposal.tool.name, data=data)
 
     def _leave_behind(self, name: str) -> None:
-        if self._inside is not None:
-            self._inside.host.leave_behind(f"{self.path} ({name})")
+        if self.inside is not None:
+            self.inside.host.leave_behind(f"{self.path} ({name})")
 
 
-async def _awaited(call: Callable[[], Any]) -> Any:
+async def awaited(call: Callable[[], Any]) -> Any:
     """Return what a function in a thread returns; it may turn out to be something to await."""
     value = await call()
     return await value if isawaitable(value) else value

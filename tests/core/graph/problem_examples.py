@@ -46,6 +46,15 @@ async def finish_function(step: Step[State]) -> Complete[str]:
 finish = node(finish_function, id="finish")
 
 
+async def was_it(step: Step[State]) -> bool:
+    return True
+
+
+@node(effects=True, verify=was_it)
+async def torn(step: Step[State]) -> Continue[Literal["a", "b"]]:
+    return Continue("a")
+
+
 @node
 async def other(step: Step[State]) -> Complete[str]:
     return Complete(step.state.text)
@@ -163,6 +172,7 @@ NAMES: dict[str, Any] = {
     "slow_into": slow_into,
     "start": start,
     "stranger": stranger,
+    "torn": torn,
     "wrong_back": wrong_back,
     "wrong_into": wrong_into,
     "wrong_over": wrong_over,
