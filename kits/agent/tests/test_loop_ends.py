@@ -234,6 +234,16 @@ async def test_a_turn_has_its_time_and_a_tighter_deadline_wins(kit: Kit, budget:
     assert result.usage.seconds == pytest.approx(budget or 5)
 
 
+@pytest.mark.behaviour("S0-27")
+async def test_the_turn_that_wraps_up_has_no_more_time_than_another(kit: Kit) -> None:
+    clock = FakeClock()
+    lines = [*looks(kit, 1, "I look."), ScriptedLine("Late.", wait=100)]
+    desk = kit.Desk(lines, [look], clock=clock, spec={"limits": AgentLimits(turns=1, turn_timeout=5)})
+    result = await FlowRunner().run(desk.flow, desk.state(), clock=clock)
+    assert (result.value.text, result.value.reason, result.value.is_partial) == ("I look.", "failed", True)
+    assert result.usage.seconds == pytest.approx(5)
+
+
 @pytest.mark.behaviour("S0-27", "S0-42")
 async def test_the_runners_own_time_is_tried_again(kit: Kit) -> None:
     clock = FakeClock()

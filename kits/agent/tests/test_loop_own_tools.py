@@ -5,9 +5,12 @@ from __future__ import annotations
 from types import SimpleNamespace as Kit
 from typing import Any
 
+import anyio
 import pytest
 
 from flowcore import ContractError
+from flowcore.events import CallRecalled
+from flowcore.store import MemoryRunStore
 from flowcore.tools import ToolCatalog, ToolContext, tool
 from flowcore_agent import AgentLimits, OwnTools, Todo
 from flowcore_agent.own_tools import OwnTool, RunView, Toolbox
@@ -118,6 +121,32 @@ async def test_an_own_tool_sees_the_run_and_other_tools_what_they_always_see(kit
     result = await flow.run(state, deps="the app's", check=False)
     assert result.value.text == "Done."
     assert seen == [RunView(state.request, "m", (Todo("Look"),), "the app's"), "the app's"]
+
+
+@pytest.mark.parametrize("store", [None, MemoryRunStore])
+async def test_what_an_own_tool_returned_before_a_pause_is_applied_after_it(kit: Kit, store: Any) -> None:
+    begun = anyio.Event()
+
+    @tool
+    async def hang() -> str:
+        """Hang the first time."""
+        if not begun.is_set():
+            begun.set()
+            await anyio.sleep_forever()
+        return "hung"
+
+    first = listed(kit, '{"text": "Look", "is_done": false}', "t1")
+    spec = {**ALL, "limits": AgentLimits(concurrency=1)}
+    desk = kit.Desk([kit.calls(first, "hang"), "Done."], [hang], spec=spec)
+    async with desk.flow.start(desk.state(), store=store and store()) as run:
+        await begun.wait()
+        await run.pause()
+        await run.resume()
+        result = await run.wait()
+        recalled = [event.name async for event in run.events() if isinstance(event, CallRecalled)]
+    assert result.state.todo == (Todo("Look"),)
+    assert recalled == ["todo"]
+    assert kit.results(result.value) == ["[ ] Look", "hung"]
 
 
 async def test_a_toolbox_opens_and_closes_the_toolsets_of_the_catalogue() -> None:

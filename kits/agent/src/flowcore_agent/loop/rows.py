@@ -38,7 +38,12 @@ def loop_rows(parts: Parts, then: Any) -> Loop:
     asks_again = bool(limits.reserve.requests and limits.reserve.rounds)
     wraps_up = limits.on_limit == "wrap_up"
 
-    thinking = think.to(answer=then, calls=act)
+    thinking, wrapping = think.to(answer=then, calls=act), wrap_up.to(then).on_error(salvage)
+    if limits.turn_timeout is not None:
+        thinking, wrapping = (
+            thinking.using(timeout=limits.turn_timeout),
+            wrapping.using(timeout=limits.turn_timeout),
+        )
     ends: list[Any] = []
     if wraps_up:
         thinking = thinking.to(limit=wrap_up)
@@ -46,15 +51,13 @@ def loop_rows(parts: Parts, then: Any) -> Loop:
         fail = fail_node(parts)
         thinking = thinking.using(max_visits=limits.most_turns).over_limit(fail)
         ends.append(fail)
-    if limits.turn_timeout is not None:
-        thinking = thinking.using(timeout=limits.turn_timeout)
     acting = act.to(again=trim)
     if limits.same_tool_end is not None:
         acting = acting.to(enough=wrap_up)
     if parts.spec.own_tools.completion:
         acting = acting.to(done=then)
     if wraps_up or asks_again or limits.same_tool_end is not None:
-        ends.insert(0, wrap_up.to(then).on_error(salvage))
+        ends.insert(0, wrapping)
     rows = (
         trim.to(fits=think, large=compact),
         compact.to(think).on_error(None, BudgetExhausted).on_error(think),
