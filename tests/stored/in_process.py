@@ -19,7 +19,7 @@ from flowcore.trigger import Trigger
 _A_LEASE = 31.0
 
 
-class _Process:
+class Process:
     """What a process has of a store. The process may die, and its signs of life may get lost.
 
     `writes` is after how many writes it dies; `hears` says whether it hears that the last one was written.
@@ -78,7 +78,7 @@ class InProcess(DurableHost):
     def __init__(self, clock: FakeClock, store: RunStore | None = None) -> None:
         super().__init__(clock)
         self.store = store
-        self._processes: dict[HostedRun, _Process] = {}
+        self._processes: dict[HostedRun, Process] = {}
         self._dies: dict[str, Any] = {}
         self._open = AsyncExitStack()
 
@@ -98,11 +98,11 @@ class InProcess(DurableHost):
         run = flow.reopen(run_id, deps=deps, by=by, clock=self.clock, store=cast("Any", store))
         return await self._entered(run, store)
 
-    def _process(self) -> _Process | None:
+    def _process(self) -> Process | None:
         dies, self._dies = self._dies, {}
-        return None if self.store is None else _Process(self.store, **dies)
+        return None if self.store is None else Process(self.store, **dies)
 
-    async def _entered(self, run: Run[Any], store: _Process | None) -> HostedRun:
+    async def _entered(self, run: Run[Any], store: Process | None) -> HostedRun:
         await self._open.enter_async_context(run)
         if store is not None:
             self._processes[run] = store
