@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 from ..recording import Recording, recording_of
@@ -14,6 +15,7 @@ from .stores import find_run, open_store, with_store
 __all__ = ["is_store_file", "load_run", "recording_of_stored", "stored_recording", "trace_of"]
 
 _SUFFIXES = (".db", ".sqlite", ".sqlite3")
+_OURS = ("flowcore.messages", "flowcore.tools", "flowcore.models")
 _HEAD = b"SQLite format 3\0"
 
 
@@ -48,8 +50,8 @@ async def load_run(store: RunStore, run_id: str) -> Stored:
 
 def trace_of(stored: Stored) -> Trace:
     """Return the trace of a stored run. For values of classes that are not loaded it has stand-ins."""
-    from .. import messages, tools  # noqa: F401, PLC0415 - so that values of classes of flowcore are found
-
+    for name in _OURS:  # so that values of classes of flowcore are what they were
+        import_module(name)
     return read_trace(stored, Codec(lenient=True))
 
 

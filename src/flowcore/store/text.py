@@ -46,11 +46,15 @@ def load_record(text: str) -> Stored:
             f"this text is no record of a run that this flowcore reads: {data['format']!r} {version!r}"
         )
     try:
-        run, end = data["run"], data["run"]["end"]
+        run: dict[str, Any] = data["run"]
+        end: dict[str, Any] | None = run["end"]
         if end is not None:
-            end = EndRow(**{**end, "stragglers": tuple(end["stragglers"])})
-        row = RunRow(**{**run, "trigger": Trigger(**run["trigger"]), "end": end})
-        return Stored(row, **{name: [kind(*values) for values in data[name]] for name, kind in _ROWS.items()})
+            end["stragglers"] = tuple(end["stragglers"])
+        run["trigger"] = Trigger(**run["trigger"])
+        run["end"] = None if end is None else EndRow(**end)
+        return Stored(
+            RunRow(**run), **{name: [kind(*values) for values in data[name]] for name, kind in _ROWS.items()}
+        )
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(f"the record of a run in this text is damaged: {error}") from error
 
