@@ -244,7 +244,7 @@ def test_routes_are_told_by_when_they_are_taken() -> None:
     ]
     assert told(old, changed(old, ["routes", poor, "label"], "bad")) == [
         "+ check: leads to draft on bad",
-        "- check: led to draft on poor  [breaks: a stored run may have left by it]",
+        "- check: led to draft on poor",
     ]
     error = next(number for number, route in enumerate(old.routes) if route.kind == "error")
     assert told(old, changed(old, ["routes", error, "label"], "KeyError")) == [

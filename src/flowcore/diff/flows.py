@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from ..recording import BranchesData, FlowData, GraphData, RouteData
+from ..recording.keeping import FINISHES, LEFT, SIDE_BY_SIDE, broken_routes
 from .change import FlowChange, FlowDiff
 from .matching import Level, NodePair, RoutePair, match
 from .wording import listed, node_changes, route_words, setting_words
@@ -13,8 +14,7 @@ from .wording import listed, node_changes, route_words, setting_words
 __all__ = ["diff_flows"]
 
 _STANDS = "a stored run may stand at it"
-_LEFT = "a stored run may have left by it"
-_SIDE_BY_SIDE = "the branches of a stored run would not be the same"
+_NAME = "a stored run is one of the flow of its name"
 _FIELD_CAME = "a stored state has no value for it; only a default can help"
 _FIELD_WENT = "a stored state holds a value for it"
 _FIELD_TYPE = "a stored value may not load as this"
@@ -51,7 +51,7 @@ Told = tuple[str, str]
 
 def _flow_changes(old: FlowData, new: FlowData, level: Level, around: Around | None) -> Iterator[Told]:
     if old.name != new.name:
-        yield f"name {old.name} to {new.name}", ""
+        yield f"name {old.name} to {new.name}", _NAME if around is None else ""
     if old.description != new.description:
         yield "another description", ""
     if around is None or _states((old, new)) != _states(around):  # where it shares the state, that is told
@@ -61,7 +61,8 @@ def _flow_changes(old: FlowData, new: FlowData, level: Level, around: Around | N
     for role in ("entry", "finish"):
         was, now = getattr(old, role), getattr(new, role)
         if level.names.get(was, was) != now:
-            yield f"{role} {was or 'none'} to {now or 'none'}", ""
+            breaks = FINISHES if role == "finish" and now is None else ""
+            yield f"{role} {was or 'none'} to {now or 'none'}", breaks
     yield from ((words, "") for words in setting_words("reserve", old.reserve, new.reserve))
 
 
@@ -93,10 +94,10 @@ def _order_changes(level: Level, path: str) -> Iterator[FlowChange]:
         turned = [id for id in names.values() if (id in before) != (id in new.starts)]
         for id in turned:
             words = "is a branch now" if id in new.starts else "is no branch any more"
-            yield FlowChange("changed", "node", f"{level.prefix[1]}{id}", words, _SIDE_BY_SIDE)
+            yield FlowChange("changed", "node", f"{level.prefix[1]}{id}", words, SIDE_BY_SIDE)
         if _is_shuffled(before, list(new.starts)):
             words = f"branches in another order: {', '.join(new.starts)}"
-            yield FlowChange("changed", "node", path, words, _SIDE_BY_SIDE)
+            yield FlowChange("changed", "node", path, words, SIDE_BY_SIDE)
             return
         if turned:
             return
@@ -116,16 +117,17 @@ def _pair_changes(pair: NodePair, level: Level, around: Around | None) -> Iterat
     path = f"{level.prefix[0 if new is None else 1]}{pair.id}"
     if old is not None and new is not None:
         if old.id != new.id:
-            yield FlowChange("changed", "node", path, f"renamed, was {old.id}", _STANDS)
+            breaks = "" if old.id in new.renamed_from else _STANDS
+            yield FlowChange("changed", "node", path, f"renamed, was {old.id}", breaks)
         implied = None if around is None else (around[0].state, around[1].state)
         routed = any(_is_next(route) for route in pair.routes if not route.is_same)
         for told in node_changes(old, new, implied=implied, routed=routed):
             yield FlowChange("changed", "node", path, *told)
     elif new is not None:
-        breaks = _SIDE_BY_SIDE if _is_branch(new.id, level.new) else ""
+        breaks = SIDE_BY_SIDE if _is_branch(new.id, level.new) else ""
         yield FlowChange("added", "node", path, _of_kind(new.kind, "added"), breaks)
     elif old is not None:
-        breaks = _SIDE_BY_SIDE if _is_branch(old.id, level.old) else _STANDS
+        breaks = SIDE_BY_SIDE if _is_branch(old.id, level.old) else _STANDS
         yield FlowChange("removed", "node", path, _of_kind(old.kind, "removed"), breaks)
     for route in pair.routes:
         if not route.is_same:
@@ -150,7 +152,7 @@ def _is_next(route: RoutePair) -> bool:
 def _route_change(route: RoutePair, pair: NodePair, path: str) -> FlowChange:
     if route.new is None:
         assert route.old is not None  # a pair is of something
-        breaks = _LEFT if _may_be_pending(route.old, pair) else ""
+        breaks = LEFT if _may_be_pending(route.old, pair) else ""
         return FlowChange("removed", "route", path, f"led to {route_words(route.old)}", breaks)
     if route.old is None:
         return FlowChange("added", "route", path, f"leads to {route_words(route.new)}")
@@ -159,5 +161,9 @@ def _route_change(route: RoutePair, pair: NodePair, path: str) -> FlowChange:
 
 
 def _may_be_pending(route: RouteData, pair: NodePair) -> bool:
-    """Return whether a run may be stored after it left a node that is still there, by a route that is gone."""
-    return pair.new is not None and route.kind in ("next", "label")
+    """Return whether a run may be stored inside a visit whose outcome is partly known, and leads here."""
+    if pair.old is None or pair.new is None or pair.old.kind != pair.new.kind:
+        return False
+    return route in tuple(
+        broken_routes(pair.old, (route,), [way.new for way in pair.routes if way.new is not None])
+    )

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..recording import FlowData, GraphData, NodeData, RouteData
+from ..recording.keeping import former_ids
 
 __all__ = ["Level", "NodePair", "RoutePair", "match"]
 
@@ -159,6 +160,9 @@ def _words(route: RouteData) -> tuple[str, str, bool, str]:
 def _names(old: GraphData, new: GraphData) -> dict[str, str]:
     today = {node.id for node in new.nodes}
     names = {node.id: node.id for node in old.nodes if node.id in today}
+    names |= {
+        former: id for former, id in former_ids(old, new).items() if former in {node.id for node in old.nodes}
+    }
     while True:
         came = _shapes(new, {id: id for id in names.values()})
         went = _shapes(old, names)

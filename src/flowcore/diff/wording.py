@@ -6,13 +6,9 @@ from collections.abc import Iterator
 
 from ..recording import NodeData, RouteData
 from ..recording.declared import Limits
+from ..recording.keeping import EFFECTS, JOIN, KIND, SHARES
 
 __all__ = ["listed", "node_changes", "route_words", "setting_words"]
-
-_KIND = "a stored run may stand at it, as what it was"
-_EFFECTS = "a stored run may have begun it under another rule"
-_JOIN = "the branches of a stored run wait for another join"
-_SHARES = "a stored walk inside holds another state"
 
 
 def node_changes(
@@ -41,13 +37,13 @@ def node_changes(
 
 def _nature_changes(old: NodeData, new: NodeData) -> Iterator[tuple[str, str]]:
     if old.kind != new.kind:
-        yield f"{old.kind} to {new.kind}", _KIND
+        yield f"{old.kind} to {new.kind}", KIND
     if old.description != new.description:
         yield "another description", ""
     if old.starts_round != new.starts_round:
         yield "now starts a round" if new.starts_round else "starts no round any more", ""
     if old.effects != new.effects:
-        yield "now has effects" if new.effects else "has no effects any more", _EFFECTS
+        yield "now has effects" if new.effects else "has no effects any more", EFFECTS
 
 
 def _limit_changes(old: NodeData, new: NodeData) -> Iterator[str]:
@@ -68,13 +64,13 @@ def _limit_changes(old: NodeData, new: NodeData) -> Iterator[str]:
 
 def _composite_changes(old: NodeData, new: NodeData) -> Iterator[tuple[str, str]]:
     if old.join != new.join:
-        yield f"join {old.join} to {new.join}", _JOIN
+        yield f"join {old.join} to {new.join}", JOIN
     if old.limit != new.limit:
         yield f"{_number(new.limit)} at a time, was {_number(old.limit)}", ""
     if old.on_item_error != new.on_item_error:
         yield f"on the error of an item: {old.on_item_error} to {new.on_item_error}", ""
     if old.shares_state != new.shares_state:
-        yield "now shares the state" if new.shares_state else "now has a state of its own", _SHARES
+        yield "now shares the state" if new.shares_state else "now has a state of its own", SHARES
 
 
 def setting_words(name: str, old: Limits | None, new: Limits | None) -> Iterator[str]:

@@ -5,9 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from .declared import BranchesData, FlowData, NodeData, RouteData
+from .declared import GraphData, NodeData, RouteData
 
-__all__ = ["Broken", "broken_inside", "broken_node", "broken_routes", "former_ids", "keeps_outcomes"]
+__all__ = [
+    "EFFECTS",
+    "FINISHES",
+    "JOIN",
+    "KIND",
+    "LEFT",
+    "SHARES",
+    "SIDE_BY_SIDE",
+    "Broken",
+    "broken_inside",
+    "broken_node",
+    "broken_routes",
+    "former_ids",
+    "keeps_outcomes",
+]
 
 KIND = "a stored run may stand at it, as what it was"
 EFFECTS = "a stored run may have begun it under another rule"
@@ -67,7 +81,7 @@ def broken_routes(old: NodeData, was: Iterable[RouteData], now: Iterable[RouteDa
         )
 
 
-def former_ids(old: BranchesData | FlowData, new: BranchesData | FlowData) -> dict[str, str]:
+def former_ids(old: GraphData, new: GraphData) -> dict[str, str]:
     """Return today's ids of nodes by the former ones that they name."""
     known = {node.id for node in old.nodes}
     return {former: node.id for node in new.nodes if node.id not in known for former in node.renamed_from}
