@@ -16,7 +16,8 @@ ROOT = Path(__file__).parents[2]
 CORE = sorted(ROOT.glob("src/flowcore/**/*.py"))
 KITS = sorted(ROOT.glob("kits/*/src/**/*.py"))
 PUBLIC = {"flowcore", "flowcore.context", "flowcore.errors", "flowcore.events"}
-PUBLIC |= {"flowcore.messages", "flowcore.models", "flowcore.render", "flowcore.store", "flowcore.testing", "flowcore.tools"}
+PUBLIC |= {"flowcore.messages", "flowcore.models", "flowcore.render", "flowcore.store", "flowcore.testing"}
+PUBLIC |= {"flowcore.tools"}
 HEAVY = {"graphviz", "graphviz_pure", "httpx", "jinja2", "networkx", "sqlite3", "starlette", "uvicorn"}
 
 
