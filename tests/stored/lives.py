@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, NamedTuple
 
 import anyio
-from tests.stepping import StepClock, passes
+from tests.stepping import PASSES, StepClock, passes
 
 from flowcore import Flow, Run, RunResult
 from flowcore.errors import RunConflict, RunNotFound, StoreError
@@ -35,8 +35,10 @@ class Death(NamedTuple):
 NEVER = Death(1_000_000)
 
 
-async def ended(run: Run[Any], clock: StepClock, meanwhile: Meanwhile | None = None) -> RunResult[Any]:
-    """Returns how a run ends, while the clock is moved from timer to timer."""
+async def ended(
+    run: Run[Any], clock: StepClock, meanwhile: Meanwhile | None = None, calm: int = PASSES
+) -> RunResult[Any]:
+    """Returns how a run ends, while the clock is moved from timer to timer, after `calm` passes of the loop."""
     found: list[RunResult[Any]] = []
 
     async def wait() -> None:
@@ -47,7 +49,7 @@ async def ended(run: Run[Any], clock: StepClock, meanwhile: Meanwhile | None = N
         if meanwhile is not None:
             group.start_soon(meanwhile, run)
         for _ in range(_TICKS):
-            await passes()
+            await passes(calm)
             if found:
                 break
             clock.tick()

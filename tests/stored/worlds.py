@@ -70,30 +70,44 @@ class _Acts(WalkWorld):
         """Nothing is injected here."""
 
 
-def walk(seed: int) -> World:
+def free_walk(seed: int) -> World:
+    """Returns a walk in which nothing but rounds is paid: what an interrupted visit has paid stays paid."""
+    return walk(seed, without=("charge", "tool"))
+
+
+def walk(seed: int, without: tuple[str, ...] = ()) -> World:
     """Returns sub-flows with budgets, failures and their routes, retries, limits of visits, a finish path."""
     spec, ran = random_run(seed), list[str]()
-    spec = replace(spec, flow=_untimed(spec.flow), budget=replace(spec.budget, seconds=None), inject="none")
+    flow = _untimed(spec.flow, (*without, "emit", "model"))
+    spec = replace(spec, flow=flow, budget=replace(spec.budget, seconds=None), inject="none")
     world = _Acts(spec, ran)
     return World(build(spec.flow, spec.state, world.act, world.work), world.clock, spec.state(), spec.budget, ran)
 
 
-def _untimed(flow: FlowSpec) -> FlowSpec:
+def _untimed(flow: FlowSpec, without: tuple[str, ...]) -> FlowSpec:
     """Returns a flow without time that runs out between visits, and without what tells of itself."""
     nodes = tuple(
         replace(
             item,
             thread=False,
-            timeout=None if item.inner is not None else item.timeout,
+            timeout=None if item.inner is not None else _apart(item.timeout),
             budget=item.budget and replace(item.budget, seconds=None),
-            inner=item.inner and _untimed(item.inner),
-            ops=_quiet(item.ops),
+            inner=item.inner and _untimed(item.inner, without),
+            ops=_only(item.ops, without),
         )
         for item in flow.nodes
     )
-    finish = None if flow.finish is None else _quiet(flow.finish)
-    return replace(flow, nodes=nodes, finish=finish, reserve=replace(flow.reserve, seconds=0.0))
+    finish = None if flow.finish is None else _only(flow.finish, without)
+    timeout = _apart(flow.node_timeout)
+    return replace(
+        flow, nodes=nodes, node_timeout=timeout, finish=finish, reserve=replace(flow.reserve, seconds=0.0)
+    )
 
 
-def _quiet(ops: tuple[Op, ...]) -> tuple[Op, ...]:
-    return tuple(op for op in ops if op[0] not in ("emit", "model"))
+def _apart(timeout: float | None) -> float | None:
+    """Returns a timeout that never ends at the moment at which a node does: what comes first then is chance."""
+    return None if timeout is None else timeout + 0.03
+
+
+def _only(ops: tuple[Op, ...], without: tuple[str, ...]) -> tuple[Op, ...]:
+    return tuple(op for op in ops if op[0] not in without)
