@@ -63,7 +63,7 @@ def refused(spec: Mapping[str, Any] | None = None, **request: Any) -> list[tuple
 
 
 def not_enabled(name: str, used: str) -> Issue:
-    return Issue("resolve", name, f"{name!r} is not enabled for this user and agent: {used!r} is used")
+    return Issue("resolve", name, f"{name!r} cannot be used by this user with this agent: {used!r} is used")
 
 
 @pytest.mark.behaviour("S1-08")
@@ -120,7 +120,7 @@ class Unavailable:
 @pytest.mark.behaviour("S1-08")
 def test_an_override_that_is_enabled_and_cannot_be_had_gives_way_to_the_default() -> None:
     assert admitted({"model": Unavailable("small", "gone")}, model="gone").model == "small"
-    wanted = [("no_model", "none can be used by 'bob': 'gone' is not enabled")]
+    wanted = [("no_model", "none can be used by 'bob', and 'gone' neither")]
     assert refused({"model": Unavailable("gone")}, user="bob") == wanted
     assert refused({"model": ModelTable({})}, user="bob") == [("no_model", "none can be used by 'bob'")]
 
@@ -129,6 +129,17 @@ def test_an_agent_of_one_model_uses_that_and_says_so() -> None:
     only = {"model": runner("only")}
     assert (admitted(only).model, admitted(only, model="only").issues) == ("only", ())
     assert list(admitted(only, model="large").issues) == [not_enabled("large", "only")]
+
+
+def test_a_spec_of_wrong_kinds_lists_each_with_its_remedy() -> None:
+    given: Any = {"name": "a", "model": ScriptedModel([]), "prompt": "Be kind.", "system_messages": "take"}
+    with pytest.raises(ContractError) as caught:
+        AgentSpec(**given)
+    assert str(caught.value) == (
+        "AgentSpec 'a': model is a ScriptedModel: give ModelRunner(...), or ModelTable({...}) for several;"
+        " prompt is a str: give CustomPrompt('...'), FilePrompt(...) or PredefinedPrompt(...);"
+        " system_messages='take': give 'refuse' or 'override'"
+    )
 
 
 def test_the_table_takes_runners_and_entries_and_knows_no_others() -> None:

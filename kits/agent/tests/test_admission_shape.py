@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +15,16 @@ from flowcore import ContractError
 from flowcore.messages import Attachment, Message, ModelSettings, ToolCall
 from flowcore.models import ModelRunner
 from flowcore.testing import ScriptedModel
-from flowcore_agent import AdmissionError, AgentRequest, AgentSpec, CustomPrompt, ModelTable, admit, chat_request
+from flowcore_agent import (
+    AdmissionError,
+    AgentRequest,
+    AgentSpec,
+    CustomPrompt,
+    FilePrompt,
+    ModelTable,
+    admit,
+    chat_request,
+)
 from flowcore_agent.admission.faults import FAULT_CODES
 from flowcore_agent.admission.shape import message_faults
 
@@ -78,6 +89,17 @@ def test_three_faults_are_three_entries_of_one_error_that_a_server_answers_with_
     assert str(error).splitlines()[0] == "agent 'agent' does not take the request, which has 3 faults:"
     assert len(str(error).splitlines()) == 4
     assert all(fault.message and fault.remedy and fault.code in FAULT_CODES for fault in error.faults)
+
+
+@pytest.mark.behaviour("S3-02")
+@pytest.mark.parametrize("values", [{"model": ModelTable({})}, {"prompt": FilePrompt(Path("/none"))}])
+def test_what_only_the_application_can_mend_is_answered_with_500(values: dict[str, Any]) -> None:
+    given = {"name": "agent", "model": ModelRunner(ScriptedModel([])), **values}
+    with pytest.raises(AdmissionError) as caught:
+        admit(AgentSpec(**given), AgentRequest(said("u")))
+    assert caught.value.status == 500
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (again.faults, again.status, str(again)) == (caught.value.faults, 500, str(caught.value))
 
 
 @pytest.mark.behaviour("S3-03")

@@ -24,13 +24,14 @@ class AdmissionFault:
     """One fault of a request.
 
     `code` is stable; `where` is the place in the request or the spec; `message` says what is wrong and `remedy`
-    what to do.
+    what to do. `is_clients` says that the client can mend it, and not the application alone.
     """
 
     code: str
     where: str
     message: str
     remedy: str
+    is_clients: bool = True
 
     def __str__(self) -> str:
         return f"[{self.code}] {self.where}: {self.message}. {self.remedy}."
@@ -45,16 +46,21 @@ class AgentError(FlowcoreError):
 class AdmissionError(AgentError):
     """A request is not taken, and nothing was run. `faults` has everything that is wrong with it.
 
-    `status` is what a server answers with: it is always the client's mistake.
+    `status` is what a server answers with: 400 where the client can mend something, 500 where only the application
+    can.
     """
 
     code: ClassVar[str] = "admission"
-    status: ClassVar[int] = 400
 
     def __init__(self, agent: str, faults: Sequence[AdmissionFault]) -> None:
         self.agent = agent
         self.faults = tuple(faults)
         super().__init__(agent, self.faults)
+
+    @property
+    def status(self) -> int:
+        """What a server answers with."""
+        return 400 if any(fault.is_clients for fault in self.faults) else 500
 
     def __str__(self) -> str:
         count = len(self.faults)

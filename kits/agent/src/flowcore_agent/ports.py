@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from flowcore.messages import Chunk, Message
 from flowcore.models import ModelRunner
@@ -53,6 +53,7 @@ class Classifier(Protocol):
         ...
 
 
+@runtime_checkable
 class Models(Protocol):
     """The models that there are for a user and an agent."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import NoneType
 from typing import Literal
 
 from flowcore import ContractError
@@ -22,7 +23,7 @@ from flowcore_agent.ports import (
     OutputSink,
     Skills,
 )
-from flowcore_agent.prompt import CustomPrompt, Prompt
+from flowcore_agent.prompt import CustomPrompt, FilePrompt, PredefinedPrompt, Prompt
 
 __all__ = ["AgentSpec", "OwnTools"]
 
@@ -104,8 +105,14 @@ class AgentSpec:
     description: str = ""
 
     def __post_init__(self) -> None:
-        faults: list[str] = []
-        if not self.name.strip():
+        faults = [
+            f"{name} is a {type(getattr(self, name)).__name__}: give {words}"
+            for name, (kinds, words) in _KINDS.items()
+            if not isinstance(getattr(self, name), kinds)
+        ]
+        if self.system_messages not in ("refuse", "override"):
+            faults.append(f"system_messages={self.system_messages!r}: give 'refuse' or 'override'")
+        if not str(self.name).strip():
             faults.append("name is empty: give the agent a name")
         if unknown := sorted(set(self.patchable) - set(self.templates)):
             faults.append(
@@ -122,3 +129,17 @@ class AgentSpec:
     def system_prompt_supported(self) -> bool:
         """Whether a client may offer its user a field for a system prompt."""
         return self.system_messages == "override"
+
+
+_KINDS: dict[str, tuple[tuple[type, ...], str]] = {
+    "name": ((str,), "a text"),
+    "model": ((ModelRunner, Models), "ModelRunner(...), or ModelTable({...}) for several"),
+    "settings": ((ModelSettings,), "ModelSettings(...)"),
+    "prompt": (
+        (CustomPrompt, FilePrompt, PredefinedPrompt),
+        "CustomPrompt('...'), FilePrompt(...) or PredefinedPrompt(...)",
+    ),
+    "own_tools": ((OwnTools,), "OwnTools(...)"),
+    "limits": ((AgentLimits,), "AgentLimits(...)"),
+    "catalog": ((ToolCatalog, NoneType), "ToolCatalog([...])"),
+}

@@ -44,9 +44,12 @@ _REMEDIES: dict[FaultCode, str] = {
     "patch_refused": "Leave the patch out, or name the template in patchable",
 }
 
+_APPLICATIONS: tuple[FaultCode, ...] = ("no_model", "prompt_file")
+"""What no client can mend."""
+
 FAULT_CODES: tuple[FaultCode, ...] = tuple(_REMEDIES)
 
 
 def fault(code: FaultCode, where: str, message: str) -> AdmissionFault:
     """Return a fault with the remedy of its code."""
-    return AdmissionFault(code, where, message, _REMEDIES[code])
+    return AdmissionFault(code, where, message, _REMEDIES[code], is_clients=code not in _APPLICATIONS)

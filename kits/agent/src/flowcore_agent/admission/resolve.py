@@ -36,13 +36,11 @@ def find_model(spec: AgentSpec, request: AgentRequest) -> Found[ModelChoice]:
     else:
         choice, passed = _enabled(spec, request, spec.model)
     if choice.runner is None:
-        why = f"none can be used by {request.user!r}" + (f": {_quoted(passed)} is not enabled" if passed else "")
+        why = f"none can be used by {request.user!r}" + (f", and {_quoted(passed)} neither" if passed else "")
         return Found(choice, (fault("no_model", "model", why),))
-    told = "is not enabled for this user and agent"
-    return Found(
-        choice,
-        issues=tuple(Issue("resolve", name, f"{name!r} {told}: {choice.name!r} is used") for name in passed),
-    )
+    told = "cannot be used by this user with this agent"
+    issues = [Issue("resolve", name, f"{name!r} {told}: {choice.name!r} is used") for name in passed]
+    return Found(choice, issues=tuple(issues))
 
 
 def _enabled(spec: AgentSpec, request: AgentRequest, models: Models) -> tuple[ModelChoice, list[str]]:
