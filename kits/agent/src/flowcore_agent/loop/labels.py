@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from typing import Any, Literal
 
 from flowcore import Continue, Node, Step, node
@@ -12,7 +12,7 @@ __all__ = ["labelled"]
 
 
 def labelled(
-    work: Callable[[Step[AgentState]], Awaitable[Continue[Any]]],
+    work: Callable[[Step[AgentState]], Coroutine[Any, Any, Continue[Any]]],
     *labels: str,
     id: str,
     description: str,
@@ -20,8 +20,5 @@ def labelled(
 ) -> Node[AgentState, object, Any, object]:
     """Make a node of a function that continues by one of these labels."""
 
-    async def run(step: Step[AgentState]) -> Continue[Any]:
-        return await work(step)
-
-    run.__annotations__["return"] = Continue[Literal[labels]]  # type: ignore[valid-type]
-    return node(id=id, starts_round=starts_round, description=description)(run)
+    work.__annotations__["return"] = Continue[Literal[labels]]  # type: ignore[valid-type]
+    return node(id=id, starts_round=starts_round, description=description)(work)
