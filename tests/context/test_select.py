@@ -152,3 +152,9 @@ def test_attachments_and_calls_count() -> None:
     assert tokens_of([Message("user", "abcd", attachments=(Attachment("image/png", b"x" * 9_000),))]) == 1_005
     assert tokens_of(called(1, 8)) == 4 + 3 + 4 + 2
     assert tokens_of([]) == 0
+
+
+def test_pictures_that_tools_returned_are_not_taken_for_the_question() -> None:
+    shown = Message("user", "The tools returned what is attached.", attachments=(Attachment("image/png", b"x"),))
+    talk = [user("What is on it?"), *called(1, 5), shown, *called(2, 5)]
+    assert selected(talk, limit=tokens_of([talk[0], *called(2, 5)])) == [talk[0], *called(2, 5)]

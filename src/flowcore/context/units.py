@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..messages import Message
+from ..tools.conversation import SHOWN
 
 __all__ = ["History", "Unit", "flat", "read_history"]
 
@@ -25,10 +26,14 @@ class History:
 
         The newest message of the user is kept wherever it stands: it is what is being worked on.
         """
-        asked = max((place for place, unit in enumerate(self.units) if unit[0].role == "user"), default=cut)
+        asked = max((place for place, unit in enumerate(self.units) if _asks(unit[0])), default=cut)
         before = tuple(unit for place, unit in enumerate(self.units[:cut]) if place != asked)
         pinned = (self.units[asked],) if asked < cut else ()
         return before, (*pinned, *self.units[cut:])
+
+
+def _asks(message: Message) -> bool:
+    return message.role == "user" and not (message.content == SHOWN and message.attachments)
 
 
 def read_history(messages: Sequence[Message]) -> History:

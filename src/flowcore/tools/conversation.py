@@ -10,9 +10,10 @@ from ..messages import Message, ModelReply, ToolCall
 from .json_text import sendable, valid_arguments
 from .result import ToolResult
 
-__all__ = ["assistant_message", "tool_messages", "unique_calls"]
+__all__ = ["SHOWN", "assistant_message", "tool_messages", "unique_calls"]
 
-_SHOWN = "The tools returned what is attached."
+SHOWN = "The tools returned what is attached."
+"""What a message says that has the pictures of tools: it is a user's, and no question of his."""
 
 
 def assistant_message(reply: ModelReply[Any]) -> Message:
@@ -31,7 +32,7 @@ def tool_messages(results: Iterable[ToolResult]) -> tuple[Message, ...]:
     known = tuple(results)
     said = tuple(Message("tool", result.text, tool_call_id=result.call.id) for result in known)
     shown = tuple(attachment for result in known for attachment in result.attachments)
-    return (*said, Message("user", _SHOWN, attachments=shown)) if shown else said
+    return (*said, Message("user", SHOWN, attachments=shown)) if shown else said
 
 
 def unique_calls(calls: Iterable[ToolCall]) -> tuple[ToolCall, ...]:
