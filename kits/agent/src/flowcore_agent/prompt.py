@@ -11,7 +11,10 @@ __all__ = ["CustomPrompt", "FilePrompt", "PredefinedPrompt", "Prompt"]
 
 @dataclass(frozen=True, slots=True)
 class CustomPrompt:
-    """A text in which `{name}` stands for a variable of the request. `{{` and `}}` are braces."""
+    """A text in which `{name}` stands for a variable of the request, and `{{name}}` for the words `{name}`.
+
+    Every other brace stays as it is.
+    """
 
     text: str
 

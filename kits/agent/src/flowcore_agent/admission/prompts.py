@@ -14,7 +14,9 @@ from flowcore_agent.prompt import CustomPrompt, FilePrompt
 
 __all__ = ["fill", "find_prompt"]
 
-_PLACE = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_NAME = r"\{([A-Za-z_][A-Za-z0-9_]*)\}"
+_PLACE = re.compile(rf"\{{{_NAME}\}}|{_NAME}")
+"""A name that is meant as it stands, or a variable."""
 
 
 def find_prompt(prompt: CustomPrompt | FilePrompt, variables: Mapping[str, str]) -> Found[str]:
@@ -25,19 +27,20 @@ def find_prompt(prompt: CustomPrompt | FilePrompt, variables: Mapping[str, str])
 def fill(text: str, variables: Mapping[str, str], template: Template | None = None) -> Found[str]:
     """Return a text with its variables filled in, and a fault for each that has no value.
 
-    A value is put in as it is: what looks like a variable in it stays. So does a brace that is part of none.
+    `{{name}}` becomes `{name}`; a brace that is part of neither stays. A value is put in as it is: what looks like
+    a variable in it stays.
     """
     known = variables if template is None else {**template.variables, **variables}
 
     def value(place: re.Match[str]) -> str:
-        name = place.group(1)
-        return place.group()[0] if name is None else str(known.get(name, ""))
+        name = place.group(2)
+        return place.group()[1:-1] if name is None else str(known.get(name, ""))
 
     return Found(_PLACE.sub(value, text), tuple(_missing(text, known)))
 
 
 def _missing(text: str, known: Mapping[str, str]) -> Iterator[AdmissionFault]:
-    names = dict.fromkeys(place.group(1) for place in _PLACE.finditer(text) if place.group(1) is not None)
+    names = dict.fromkeys(place.group(2) for place in _PLACE.finditer(text) if place.group(2) is not None)
     for name in names:
         if name not in known:
             yield fault(
@@ -47,7 +50,7 @@ def _missing(text: str, known: Mapping[str, str]) -> Iterator[AdmissionFault]:
 
 def _read(path: Path) -> Found[str]:
     try:
-        return Found(path.read_text("utf-8"))
+        return Found(path.read_text("utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
         return Found("", (fault("prompt_file", str(path), f"the file of the prompt cannot be read: {why}"),))
