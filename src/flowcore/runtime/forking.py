@@ -56,7 +56,7 @@ async def fork(
     check_user(run_id, stored.run.trigger.user, by)
     reading = Reading(stored, lenient_codec_of(plan), last=0)
     moment = _moment(stored, reading.frames, full_path(at))
-    cut, walk = rewound(stored, reading.frames, moment)
+    cut, walk = rewound(stored, reading.frames, moment, is_replaced=state is not None)
     run = replace(
         cut.run,
         run_id=new_id,

@@ -26,17 +26,20 @@ class Moment(NamedTuple):
     number: int
 
 
-def rewound(stored: Stored, frames: Mapping[int, Frame], moment: Moment) -> tuple[Stored, int]:
+def rewound(
+    stored: Stored, frames: Mapping[int, Frame], moment: Moment, *, is_replaced: bool
+) -> tuple[Stored, int]:
     """Return what was written up to a moment, as the record of a run that was paused then; and the walk's number.
 
-    Walks are numbered anew, in their order.
+    Walks are numbered anew, in their order. `is_replaced` says that the visit's walk will get another state.
     """
-    rewinding = _Rewinding(stored, frames, moment)
+    rewinding = _Rewinding(stored, frames, moment, is_replaced)
     return rewinding.result(), rewinding.numbers[moment.frame]
 
 
 class _Rewinding:
-    def __init__(self, stored: Stored, frames: Mapping[int, Frame], moment: Moment) -> None:
+    def __init__(self, stored: Stored, frames: Mapping[int, Frame], moment: Moment, is_replaced: bool) -> None:
+        self.is_replaced = is_replaced
         self.stored = stored
         self.frames = frames
         self.moment = moment
@@ -95,7 +98,7 @@ class _Rewinding:
         return found
 
     def _frame(self, row: FrameRow) -> FrameRow:
-        if row.since >= self.moment.seq:
+        if row.since >= self.moment.seq and not (self.is_replaced and row.frame == self.moment.frame):
             raise RunConflict(
                 f"run {self.stored.run.run_id!r}: its state was turned into another one after {self.moment.path}: "
                 "fork it at a later visit"
