@@ -333,3 +333,29 @@ def test_old_runs_are_removed_and_a_dry_run_removes_nothing(here: Path, call: Ca
     wrong = call("runs", "prune", "--before", "soon", *STORE)
     assert (wrong.code, wrong.err.count("\n")) == (2, 1)
     assert "give 30d, 12h or 90min, or 2026-01-31" in wrong.err
+
+
+def test_a_run_is_resumed_with_the_options_of_its_app(
+    desk: Path, waiting: subprocess.Popen[str], call: Call
+) -> None:
+    killed(desk, waiting)
+    options = """
+
+class Options(BaseModel):
+    shout: bool = False
+
+
+def make(options: Options) -> App:
+    present = str.upper if options.shout else str
+    return App(flows=[order], state=lambda text: Order(text=text), store="runs.db", present=present)
+
+
+app = App(flows=[order], state=lambda text: Order(text=text), store="runs.db", options=make)
+"""
+    (desk / "desk.py").write_text(DESK + options)
+    call("runs", "answer", "t", "yes", *STORE)
+    assert "--shout" in call("runs", "resume", "desk.py", "--help").out
+    assert call("runs", "resume", "desk.py", "t", "--sing").err.startswith(
+        "flowcore: unrecognized arguments: --sing"
+    )
+    assert call("runs", "resume", "desk.py", "t", "--shout").out.startswith("SENT TEA")

@@ -144,3 +144,12 @@ def test_a_process_that_is_told_to_end_leaves_the_run_paused_for_anybody(
     out, _ = again.communicate(timeout=30)
     assert (again.returncode, (tmp_path / "ran.txt").read_text()) == (0, "draft\n")
     assert "sent tea: draft" in out
+
+
+def test_a_run_that_is_watched_is_kept_too(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(APP)
+    process = start(tmp_path, "watch", ".", "hello", "--exit", "--store", "runs.db", "--run-id", "w")
+    out, err = process.communicate(timeout=50)
+    assert (process.returncode, out.splitlines()[-1]) == (0, "HELLO")
+    assert err == "flowcore: run w, kept in runs.db\n"
+    assert rows(tmp_path / "runs.db", RUNS) == [("w", "completed", "hello", "echo")]

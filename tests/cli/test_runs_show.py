@@ -294,3 +294,31 @@ def test_a_title_cannot_obey_the_terminal(here: Path, call: Call) -> None:
     call("run", ".", "never \x1b[31m", "--store", "runs.db", "--run-id", "a")
     assert "\x1b" not in call("runs", "list", "--store", "runs.db").out
     assert "\x1b" not in call("runs", "show", "a", "--store", "runs.db").out
+
+
+EFFECTS = (
+    DESK
+    + """
+
+@node(effects=True)
+async def charge(step: Step[Order]) -> Continue:
+    print("charging", flush=True)
+    await anyio.sleep(60)
+    return Continue()
+
+
+charging = Flow("charging", draft.to(charge), charge.to(send), send)
+effects_app = App(flows=[charging], state=lambda text: Order(text=text))
+"""
+)
+
+
+def test_work_of_which_nobody_knows_whether_it_was_done_is_named(tmp_path: Path) -> None:
+    (tmp_path / "desk.py").write_text(EFFECTS)
+    process = start(tmp_path, "run", "desk.py:effects_app", "tea", "--store", "runs.db", "--run-id", "t")
+    wait_for(process.stdout, "charging")
+    kill(process)
+    let_lease_end(tmp_path / "runs.db")
+    assert run(tmp_path, "runs", "stop", "t", "--store", "runs.db").returncode == 0
+    shown = run(tmp_path, "runs", "show", "t", "--store", "runs.db").stdout
+    assert "what became of these is unknown; they may have done their work:\n  charge#1  node charge" in shown

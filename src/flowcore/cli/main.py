@@ -68,6 +68,8 @@ def _parsed(argv: Sequence[str]) -> argparse.Namespace:
     parser, commands = _parser()
     if argv and argv[0] in _TAKE_OPTIONS:
         add_options(commands[argv[0]], _TAKE_OPTIONS[argv[0]], argv[1:])
+    elif argv and argv[0] == "runs":
+        runs.add_app_options(commands["runs"], argv[1:])
     arguments, rest = parser.parse_known_args(argv)
     if len(rest) == 1 and not rest[0].startswith("-") and getattr(arguments, "text", "") is None:
         arguments.text = rest[0]

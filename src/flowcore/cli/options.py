@@ -17,7 +17,7 @@ from .recorded import is_trace_file
 from .target import Target, load_target
 from .words import a, error_words
 
-__all__ = ["add_options", "app_to_run"]
+__all__ = ["add_options", "app_of", "app_to_run", "named_target"]
 
 AnyApp = App[Any, Any, Any]
 _MARK = "option of the app: "
@@ -60,8 +60,17 @@ def app_to_run(arguments: argparse.Namespace) -> AnyApp:
 
     Raises `TargetError` if there is none, or if it cannot be made with them.
     """
-    target: Target = getattr(arguments, "loaded", None) or load_target(arguments.target)
-    app = target.app_to_run()
+    target = named_target(arguments)
+    return app_of(target, target.app_to_run(), arguments)
+
+
+def named_target(arguments: argparse.Namespace) -> Target:
+    """Return what is named. Raises `TargetError` if it cannot be loaded."""
+    return getattr(arguments, "loaded", None) or load_target(arguments.target)
+
+
+def app_of(target: Target, app: AnyApp, arguments: argparse.Namespace) -> AnyApp:
+    """Return the app as it stands, or with the options that were given. Raises `TargetError` as `app_to_run`."""
     given = {name.removeprefix(_MARK): value for name, value in vars(arguments).items() if name.startswith(_MARK)}
     return _configured(target, app.options, given) if given and app.options is not None else app
 

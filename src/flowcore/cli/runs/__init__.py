@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..options import add_options
 from . import answering, controlling, exporting, forking, listing, pruning, resuming, showing, testing
 
-__all__ = ["EPILOG", "TAKES_TARGET", "add_arguments", "execute"]
+__all__ = ["EPILOG", "TAKES_TARGET", "add_app_options", "add_arguments", "execute"]
 
 TAKES_TARGET = False
 _ACTIONS: Mapping[str, tuple[Any, str]] = {
@@ -51,6 +52,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         )
         module.add_arguments(action)
         action.set_defaults(act=module.execute)
+    parser.set_defaults(actions=actions)
+
+
+def add_app_options(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+    """Add the options of the app whose run is resumed, where one is given. Raises what `add_options` raises."""
+    if words[:1] == ["resume"]:
+        actions = parser.get_default("actions")
+        add_options(actions.choices["resume"], resuming.add_flags, words[1:])
 
 
 def execute(arguments: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ from ..codes import OK
 from ..stores import find_run, need_store, with_store
 from ..target import load_target
 from ..words import not_empty
-from .options import add_by, add_run, add_target, check_by
+from .options import add_by, add_own_store, add_run, add_target, check_by
 from .resuming import flow_of
 
 __all__ = ["add_arguments", "execute"]
@@ -21,6 +21,7 @@ __all__ = ["add_arguments", "execute"]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what this action takes."""
     add_target(parser)
+    add_own_store(parser)
     add_run(parser)
     parser.add_argument(
         "--at",

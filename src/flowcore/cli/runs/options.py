@@ -10,7 +10,7 @@ from ..stores import add_store, need_store
 from ..target import load_target
 from ..words import not_empty
 
-__all__ = ["add_by", "add_run", "add_source", "add_target", "check_by", "named_store"]
+__all__ = ["add_by", "add_own_store", "add_run", "add_source", "add_target", "check_by", "named_store"]
 
 _STORE = "the file that the runs are kept in"
 
@@ -30,6 +30,10 @@ def add_target(parser: argparse.ArgumentParser) -> None:
         metavar="TARGET",
         help="the flow of the run, or its app: package.module:name, path/to/file.py[:name], path/to/folder",
     )
+
+
+def add_own_store(parser: argparse.ArgumentParser) -> None:
+    """Add what names the store, where a flow or app is named too."""
     add_store(parser, f"{_STORE} (default: store= of the app)")
 
 

@@ -20,17 +20,18 @@ from ...store import RunRow, RunStore
 from ..codes import FAILED, OK
 from ..files import OutputFolder
 from ..keeping import Kept
+from ..options import app_of, named_target
 from ..questions import Question
 from ..run import Session
 from ..session import Answer, Wanted, answer_of, make_deps
 from ..stores import find_run, need_store
-from ..target import Target, load_target
+from ..target import Target
 from ..words import complain, not_empty
 from ..written import FILES, PAGES, write_runs
-from .options import add_by, add_run, add_target, check_by
+from .options import add_by, add_own_store, add_run, add_target, check_by
 from .told import is_walked, moment
 
-__all__ = ["add_arguments", "execute", "flow_of"]
+__all__ = ["add_arguments", "add_flags", "execute", "flow_of"]
 
 AnyApp = App[Any, Any, Any]
 AnyFlow = Flow[Any, Any, Any]
@@ -40,6 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what this action takes."""
     add_target(parser)
     add_run(parser)
+    add_flags(parser)
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Add what this action takes beside its target and its run."""
+    add_own_store(parser)
     add_by(parser)
     parser.add_argument(
         "--wait",
@@ -57,13 +64,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Go on with the run, and print what came out. 1 if it failed."""
-    target = load_target(arguments.target)
+    target = named_target(arguments)
     store = need_store(arguments.store, target.app)
     run = anyio.run(_found, store, arguments)
     if run.status == "paused" and is_walked(run):
         anyio.run(_let_go_on, store, run, arguments.by)
         return OK
-    app = _app_of(target, run)
+    app = _app_of(target, run, arguments)
     opened = nullcontext(None) if arguments.out is None else OutputFolder(arguments.out, FILES, PAGES)
     with opened as folder:
         wanted = Wanted(text=not arguments.json, line=folder is not None)
@@ -110,9 +117,12 @@ async def _let_go_on(store: RunStore, run: RunRow, by: str) -> None:
     print(f"run {run.run_id} goes on in the process that has it: {run.owner}")
 
 
-def _app_of(target: Target, run: RunRow) -> AnyApp:
-    flow = flow_of(target, run)
-    return App(flows=[flow], state=str) if target.app is None else replace(target.app, flows=[flow])
+def _app_of(target: Target, run: RunRow, arguments: argparse.Namespace) -> AnyApp:
+    """Return the app of a run, with the options that were given."""
+    if target.app is None:
+        return App(flows=[flow_of(target, run)], state=str)
+    app = app_of(target, target.app, arguments)
+    return replace(app, flows=[flow_of(replace(target, flows=tuple(app.flows)), run)])
 
 
 async def _resume(session: Session, run: RunRow, deps: Any, options: dict[str, Any]) -> Answer:

@@ -101,7 +101,7 @@ def _question(row: RequestRow) -> str:
 
 def _unknown(stored: Stored) -> Iterator[str]:
     unknown = [row for row in stored.calls if row.status == "unknown"]
-    frames = trace_frames(stored) if unknown else {}
+    frames = _frames(stored) if unknown else {}
     if unknown:
         yield from ("", "what became of these is unknown; they may have done their work:")
     for row in unknown:
@@ -109,7 +109,7 @@ def _unknown(stored: Stored) -> Iterator[str]:
         yield f"  {path}  {row.kind} {row.name}  (since {moment(row.at)})"
 
 
-def trace_frames(stored: Stored) -> dict[int, str]:
+def _frames(stored: Stored) -> dict[int, str]:
     """Return the path of each walk of a stored run by its number."""
     paths: dict[int, str] = {0: ""}
     for row in sorted(stored.frames, key=lambda row: row.frame):

@@ -8,13 +8,12 @@ import re
 from ...errors import TargetError
 from ...render import shown
 from ...store import RunRow, Stored, dump_record
-from ...testing import replay, stored_run
 from ..codes import OK
 from ..files import write_out
 from ..stored import load_run
 from ..stores import need_store, with_store
 from ..target import Target, load_target
-from .options import add_run, add_target
+from .options import add_own_store, add_run, add_target
 from .resuming import flow_of
 
 __all__ = ["add_arguments", "execute"]
@@ -45,6 +44,7 @@ def test_{test}() -> None:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what this action takes."""
     add_target(parser)
+    add_own_store(parser)
     add_run(parser)
 
 
@@ -58,6 +58,8 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _test(target: Target, stored: Stored) -> str:
+    from ...testing import replay, stored_run  # noqa: PLC0415 - it loads models and tools, which take a while
+
     run, flow = stored.run, flow_of(target, stored.run)
     record = dump_record(stored)
     trace = stored_run(record, flow)
