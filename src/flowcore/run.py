@@ -245,15 +245,20 @@ class Run(Generic[ResultT]):
             await self._task.finished.wait()
 
     async def events(self, after: int = 0) -> AsyncIterator[Event]:
-        """Yield every event with a `seq` above `after`, from the first one, whenever it is called. Always ends."""
+        """Yield every event with a `seq` above `after`, from the first one, whenever it is called. Always ends.
+
+        Of a stored run, what is not kept in memory any more is read from the store. Raises `StoreError`.
+        """
         self._must_have_begun()
         queue = EventQueue(limit=None)
-        past = trace_events(self._record.trace, self._record.under_way)
+        past, last = trace_events(self._record.trace, self._record.under_way), self._record.seq
         self._record.listeners.append(queue.put)
         if self._record.closed:
             queue.close()
         self._watch(1)
         try:
+            if self._residence is not None and self._record.trace.forgotten:
+                past = await self._residence.recalled(past, after, last)
             for event in past:
                 if event.seq > after:
                     yield event

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from ..clock import Clock, Loop
-from ..graph import Plan
+from ..events import Event
+from ..graph import Plan, plan_data
 from ..scope import Budget, Scope
 from ..state import Shape, Values
 from ..store import Attention, FrameRow, RunRow, RunStore, Write
 from ..store.closing import cancel_unwalked, ended_already, is_walked
+from ..store.reading import read_trace
 from ..store.rules import check_user
 from ..trace import Trace
+from ..trace_events import trace_events
 from ..trigger import Trigger
 from .ledger import KEPT, Ledger
 from .opening import codec_of, new_record
@@ -54,6 +58,8 @@ class Residence:
         title: str = "",
     ) -> None:
         """Write the record of a new run."""
+        began = self._clock.utcnow()
+        self.trace = Trace(self._plan.name, self._run_id, began, partial(plan_data, self._plan), budget)
         row, write = new_record(
             self._plan,
             self._run_id,
@@ -62,7 +68,7 @@ class Residence:
             budget,
             trigger,
             owner=self._owner,
-            began=self._clock.utcnow(),
+            began=began,
             deadline=deadline,
             title=title,
         )
@@ -109,6 +115,14 @@ class Residence:
         """Keep the run, and look for what others ask of it, until `move_out`."""
         self._tenure = Tenure(self._store, self._run_id, self._owner, self._clock, loop, heard, lost)
         self._tenure.begin()
+
+    async def recalled(self, known: Sequence[Event], after: int, last: int) -> list[Event]:
+        """Return events with those between the numbers `after` and `last` that only the store has."""
+        found = {event.seq: event for event in known}
+        if not all(seq in found for seq in range(after + 1, last + 1)):
+            trace = read_trace(await self._store.load(self._run_id), self._codec)
+            found = {event.seq: event for event in trace_events(trace) if event.seq <= last} | found
+        return [found[seq] for seq in sorted(found)]
 
     async def move_out(self) -> None:
         """Look after the run no longer: it has ended here."""
