@@ -124,6 +124,32 @@ def test_faults_of_messages_policy_model_core_and_prompt_are_listed_together() -
     ]
 
 
+# In the order in which admission looks.
+WRONG = ("no_model", "unknown_core", "tool_message", "system_message", "patch_refused", "missing_variable")
+
+
+@pytest.mark.behaviour("S3-03")
+@given(st.sets(st.sampled_from(WRONG)))
+def test_whatever_is_wrong_together_is_what_is_listed(wrong: set[str]) -> None:
+    system = (Message("system", "Be rude."),) if "system_message" in wrong else ()
+    tool = (Message("tool", "4"),) if "tool_message" in wrong else ()
+    request = AgentRequest(
+        (*system, Message("user", "Hi"), *tool),
+        core="0.1" if "unknown_core" in wrong else None,
+        prompt_patches={"t": {}} if "patch_refused" in wrong else {},
+        variables={} if "missing_variable" in wrong else {"who": "Ann"},
+    )
+    runner = ModelRunner(ScriptedModel([]))
+    models = ModelTable({} if "no_model" in wrong else {"m": runner})
+    agent = AgentSpec(name="agent", model=models, prompt=CustomPrompt("To {who}"))
+    if not wrong:
+        assert admit(agent, request).issues == ()
+        return
+    with pytest.raises(AdmissionError) as caught:
+        admit(agent, request)
+    assert [fault.code for fault in caught.value.faults] == [code for code in WRONG if code in wrong]
+
+
 def test_calls_without_their_results_are_refused() -> None:
     asked = (
         Message("user", "Hi"),
