@@ -37,8 +37,8 @@ class Item(BaseModel):
 class Order:
     note: str = ""
     count: int = 0
-    items: list[Item] = field(default_factory=list)
-    log: list[str] = field(default_factory=list)
+    items: list[Item] = field(default_factory=list[Item])
+    log: list[str] = field(default_factory=list[str])
 
 
 class Crash(BaseException):
@@ -57,7 +57,8 @@ def visit(name: str, *, last: bool = False, crash: bool = False, kind: Any = Ord
 
     fn.__annotations__ = {"step": Step[kind], "return": Complete[list[str]] if last else Continue}
     fn.__name__ = name
-    return node(**options)(fn) if options else node(fn)
+    made: Any = node(**options) if options else node
+    return made(fn)
 
 
 async def step_away(step: Any) -> None:
@@ -66,8 +67,9 @@ async def step_away(step: Any) -> None:
 
 def row(*nodes: Any, name: str = "order", **options: Any) -> Flow[Any, Any, Any]:
     """Returns a flow of nodes in a row."""
-    rows = [one.to(following) for one, following in pairwise(nodes)]
-    return Flow(name, *rows, nodes[-1], **options)
+    rows: list[Any] = [one.to(following) for one, following in pairwise(nodes)]
+    made: Flow[Any, Any, Any] = Flow(name, *rows, nodes[-1], **options)
+    return made
 
 
 async def left(flow: Flow[Any, Any, Any], store: RunStore, state: Any = None) -> str:
@@ -89,8 +91,9 @@ async def died(flow: Flow[Any, Any, Any], store: RunStore, run_id: str, state: A
             await store.release(run_id, row.owner)
             return True
 
+    dying: Any = Dying()
     with pytest.raises(BaseException):  # noqa: B017, PT011 - however it ends: nothing of that is written
-        await flow.run(state, store=Dying(), run_id=run_id, budget=Budget(rounds=9))
+        await flow.run(state, store=dying, run_id=run_id, budget=Budget(rounds=9))
     assert (await store.run(run_id)).end is None
 
 
@@ -160,7 +163,7 @@ async def test_every_change_is_listed(store: RunStore) -> None:
     @dataclass
     class Other:
         note: int = 0
-        log: list[str] = field(default_factory=list)
+        log: list[str] = field(default_factory=list[str])
 
     await left(OLD, store)
     nodes = [
@@ -190,6 +193,14 @@ async def test_nodes_of_one_name_in_two_flows_are_two(store: RunStore) -> None:
         await row(visit("validate"), b, c, name="one").resume("r2", store=store)
 
 
+def broken_upgrade(stored: dict[str, Any], path: str) -> Any:
+    return 1 / 0
+
+
+def idle_upgrade(stored: dict[str, Any], path: str) -> Any:
+    return stored
+
+
 class TestStates:
     """The state class is the same name with other fields: as code changes between two processes."""
 
@@ -210,8 +221,8 @@ class TestStates:
         class Today:
             note: str = ""
             count: int = 0
-            items: list[Item] = field(default_factory=list)
-            log: list[str] = field(default_factory=list)
+            items: list[Item] = field(default_factory=list[Item])
+            log: list[str] = field(default_factory=list[str])
             more: dict[str, int] = field(default_factory=lambda: {"a": 1})
 
         result = await self.today(monkeypatch, Today).resume("run", store=store, check=False)
@@ -234,8 +245,8 @@ class TestStates:
         @dataclass
         class Today:
             count: str = ""
-            items: list[Item] = field(default_factory=list)
-            log: list[str] = field(default_factory=list)
+            items: list[Item] = field(default_factory=list[Item])
+            log: list[str] = field(default_factory=list[str])
 
         words = ("state: note is no field of Order any more", "state: count holds 1, which is no str")
         await self.refused_with(store, monkeypatch, Today, *words)
@@ -247,8 +258,8 @@ class TestStates:
         class Today:
             note: str = ""
             count: float = 0
-            items: list[Item] = field(default_factory=list)
-            log: list[str] = field(default_factory=list)
+            items: list[Item] = field(default_factory=list[Item])
+            log: list[str] = field(default_factory=list[str])
 
         await self.refused_with(
             store, monkeypatch, Today, "state: count holds int 1, which loads as float 1, was int"
@@ -268,8 +279,8 @@ class TestStates:
         class Today:
             note: str = ""
             count: int = 0
-            items: list[Changed] = field(default_factory=list)
-            log: list[str] = field(default_factory=list)
+            items: list[Changed] = field(default_factory=list[Changed])
+            log: list[str] = field(default_factory=list[str])
 
         await refused(self.today(monkeypatch, Today), store, "state: items[0].price holds 0, which is no str")
 
@@ -304,8 +315,8 @@ class TestStates:
     @pytest.mark.parametrize(
         ("upgrade", "words"),
         [
-            (lambda stored, path: 1 / 0, "upgrade raised ZeroDivisionError"),
-            (lambda stored, path: stored, "upgrade returned dict, not Order"),
+            (broken_upgrade, "upgrade raised ZeroDivisionError"),
+            (idle_upgrade, "upgrade returned dict, not Order"),
         ],
     )
     async def test_an_upgrade_that_fails(
@@ -313,7 +324,7 @@ class TestStates:
     ) -> None:
         @dataclass
         class Today:
-            log: list[str] = field(default_factory=list)
+            log: list[str] = field(default_factory=list[str])
             count: int = 0
 
         await left(OLD, store)
@@ -324,7 +335,7 @@ def b_of(kind: Any) -> Any:
     return visit("b", kind=kind)
 
 
-class Leaving:
+class _Leaving:
     """A store that lets the run go instead of ending it."""
 
     def __init__(self, store: RunStore) -> None:
@@ -351,3 +362,6 @@ def test_a_reference_may_say_the_former_name_too() -> None:
     flow = Flow("order", a.to(b.renamed_from("old")), b.to(c), c)
     assert flow.plan.nodes["b"].former == ("old",)
     assert '"renamed_from": ["old"]' in flow.to_json()
+
+
+Leaving: Any = _Leaving

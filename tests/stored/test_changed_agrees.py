@@ -22,7 +22,7 @@ from flowcore.store import MemoryRunStore, Stored
 @dataclass
 class Work:
     n: int = 0
-    log: list[str] = field(default_factory=list)
+    log: list[str] = field(default_factory=list[str])
 
 
 @dataclass
@@ -210,7 +210,7 @@ def is_refused(stored: Stored, today: Flow[Any, Any, Any]) -> bool:
 
 
 async def test_a_comparison_and_a_resume_agree() -> None:
-    records = {}
+    records: dict[str, tuple[Flow[Any, Any, Any], list[Stored]]] = {}
     for options in CHANGES:
         if not options.get("former"):
             names = [place for place in PLACES if _is_there(place, options)]

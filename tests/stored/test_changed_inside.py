@@ -21,7 +21,7 @@ __all__ = ["store"]
 
 @dataclass
 class Outer:
-    log: list[str] = field(default_factory=list)
+    log: list[str] = field(default_factory=list[str])
     left: str = ""
     right: str = ""
 

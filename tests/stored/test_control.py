@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -28,7 +28,7 @@ __all__ = ["store"]
 
 @dataclass
 class Work:
-    log: list[str] = field(default_factory=list)
+    log: list[str] = field(default_factory=list[str])
 
 
 class Gate:
@@ -56,7 +56,7 @@ ANN = Trigger("chat", user="ann")
 
 
 @asynccontextmanager
-async def held(store: RunStore, **options: Any) -> AsyncIterator[tuple[Run[Any], Gate]]:
+async def held(store: RunStore, **options: Any) -> AsyncGenerator[tuple[Run[Any], Gate], None]:
     gate = Gate()
     async with FLOW.start(Work(), deps=gate, store=store, run_id="run", trigger=ANN, **options) as run:
         await gate.entered.wait()

@@ -20,7 +20,7 @@ __all__ = ["store"]
 
 @dataclass
 class Work:
-    log: list[str] = field(default_factory=list)
+    log: list[str] = field(default_factory=list[str])
     left: str = ""
     right: str = ""
     n: int = 0

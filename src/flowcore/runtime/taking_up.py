@@ -73,9 +73,8 @@ class TakenUp:
         if self.stored.run.spent:
             spent = json.loads(self.stored.run.spent)
         last = max(self.stored.visits, key=lambda row: row.last, default=None)
-        counters: Iterable[Any] = (0,) * len(COUNTED) if last is None else last[-len(COUNTED) :]
-        for name, counter in zip(COUNTED, counters, strict=True):
-            spent[name] = max(spent.get(name, 0), counter)
+        for name in COUNTED:
+            spent[name] = max(spent.get(name, 0), 0 if last is None else getattr(last, name))
         since = 0.0 if last is None else max(0.0, last.ended - spent.pop("at"))
         return {**spent, "seconds": spent["seconds"] + since, "rounds": self.rounds}
 
