@@ -126,7 +126,8 @@ class _VisitLog:
     def key(self, entry: Entry) -> str:
         """Return by what a call is found again: its place, what it is, and which of several equal ones."""
         arguments = entry.arguments if isinstance(entry.arguments, str) else entry.arguments()
-        call = _hash(_CALL, entry.kind, entry.name, arguments)
+        name = "" if entry.kind == "node" else entry.name  # its place says all, under another name too
+        call = _hash(_CALL, entry.kind, name, arguments)
         attempt = 0 if entry.kind in _EVERY_ATTEMPT else entry.attempt
         self.nth[attempt, call] += 0 if entry.kind == "once" else 1
         return f"{_hash(_PLACE, written_path_of(self.where), str(attempt), str(self.nth[attempt, call]))}.{call}"
@@ -191,10 +192,6 @@ class Calls:
             log = _VisitLog(where) if has_ended else self.visits.setdefault(where, _VisitLog(where))
             entry = Entry(self, log, cast(CallKind, row.kind), row.name)
             entry.take_up(row)
-            if entry.kind in ("node", "once"):  # found again under today's name of the node, too
-                entry.arguments = ""
-                entry.key = log.key(entry)
-                log.nth.clear()  # it counts when it is made again
             log.calls[entry.key] = entry
             if entry.kind in _EFFECTS:
                 self.unknown.note(entry, cut_off=True)
@@ -286,11 +283,11 @@ def _hash(length: int, *parts: str) -> str:
 
 def _has_ended(where: tuple[Frame, str, int], ended: Iterable[tuple[Frame, str, int]]) -> bool:
     """Return whether a visit has ended, or one that it stands in."""
-    frame: Frame | None = where[0]
-    while frame is not None and where not in ended:
+    while where not in ended:
+        frame = where[0]
         if frame.parent is None:
             return False
-        where, frame = (frame.parent, frame.node, frame.number), frame.parent
+        where = (frame.parent, frame.node, frame.number)
     return True
 
 
