@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -10,7 +11,7 @@ import anyio
 import pytest
 from tests.stored.test_changed import Leaving, store
 
-from flowcore import Complete, Continue, Flow, Step, each, node, parallel
+from flowcore import Complete, Continue, Flow, Step, approve, each, node, parallel
 from flowcore.errors import FlowChanged
 from flowcore.runtime.opening import codec_of
 from flowcore.store import RunStore
@@ -215,3 +216,50 @@ async def test_states_inside_are_upgraded_by_their_own_flow(
     DIES.clear()
     assert await today.resume("run", store=store) == "['a7 Bno 7']  "
     assert asked == [({"n": 7, "said": "a7 "}, "call#1")] * len(asked)
+
+
+async def test_what_a_renamed_node_has_asked_and_recorded_is_found(store: RunStore) -> None:
+    made: list[str] = []
+
+    def show(state: Outer) -> str:
+        return "may it?"
+
+    async def look() -> int:
+        made.append("look")
+        return len(made)
+
+    def flow(asks: str, pays: str, *, waits: bool, former: bool) -> Flow[Any, Any, Any]:
+        @node(id=pays)
+        async def pay(step: Step[Outer]) -> Complete[int]:
+            found = await step.once("look", look)
+            if waits:
+                made.append("waits")
+                await anyio.sleep_forever()
+            return Complete(found)
+
+        consent: Any = approve(asks, show=show)
+        last: Any = pay
+        if former:
+            consent, last = consent.renamed_from("ask"), pay if pays == "pay" else pay.renamed_from("pay")
+        return Flow("paid", consent.to(approved=pay, denied=pay), last)
+
+    async def until(found: Callable[[], Any]) -> None:
+        with anyio.fail_after(10):
+            while not found():  # noqa: ASYNC110 - there is no event for it
+                await anyio.sleep(0.002)
+
+    first = flow("ask", "pay", waits=True, former=False)
+    async with first.start(Outer(), store=Leaving(store), run_id="run") as run:
+        await until(lambda: run.requests)
+        asked = run.requests[0].id
+        await run.pause()
+    second = flow("consent", "pay", waits=True, former=True)
+    async with second.reopen("run", store=Leaving(store)) as run:
+        await until(lambda: run.requests)
+        assert [request.id for request in run.requests] == [asked]
+        await run.answer(None, True)
+        await until(lambda: "waits" in made)
+        await run.pause()
+    assert await flow("consent", "charge", waits=False, former=True).resume("run", store=store) == 1
+    assert made == ["look", "waits"]
+    assert [row.node for row in (await store.load("run")).visits] == ["consent", "charge"]

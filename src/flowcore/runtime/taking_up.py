@@ -6,7 +6,6 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
 
 from ..errors import StoreError
 from ..events import BudgetSpent, BudgetWarned, Event
