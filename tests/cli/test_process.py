@@ -46,12 +46,16 @@ def test_help_names_the_commands_the_targets_and_the_exit_codes(tmp_path: Path) 
         assert words in called.stdout
 
 
-@pytest.mark.parametrize("command", ["check", "render", "run", "watch", "export", "diff"])
+@pytest.mark.parametrize("command", ["check", "render", "run", "watch", "export", "diff", "runs"])
 def test_each_command_has_help(tmp_path: Path, command: str) -> None:
     called = run(command, "--help", cwd=tmp_path)
     assert called.returncode == 0
     assert f"usage: flowcore {command}" in called.stdout
-    assert re.search(r"^(TARGET names a (flow|run)|OLD and NEW are two flows)", called.stdout, re.MULTILINE)
+    assert re.search(
+        r"^(TARGET names a (flow|run)|OLD and NEW are two flows|RUN is the id of a run)",
+        called.stdout,
+        re.MULTILINE,
+    )
     assert "exit codes: 0 " in called.stdout
 
 
