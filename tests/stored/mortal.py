@@ -27,6 +27,10 @@ class MortalStore:
     def is_dead(self) -> bool:
         return self.written >= self._writes
 
+    def die(self) -> None:
+        """Refuses everything from now on."""
+        self._writes = self.written
+
     async def create(self, run: RunRow, write: Write) -> None:
         self._check()
         await self._store.create(run, write)
