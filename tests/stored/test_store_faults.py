@@ -1,4 +1,4 @@
-"""A store that fails in the middle of a run: told with file, cause and remedy; what was written stays, and is gone on from."""
+"""A store that fails in the middle of a run: file, cause, remedy are told, and nothing is lost."""
 
 from __future__ import annotations
 

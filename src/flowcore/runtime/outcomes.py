@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import BudgetExhausted, ContractError, Failure, FlowcoreError, NodeTimeout, OutcomeUnknown
+from ..errors import (
+    BudgetExhausted,
+    ContractError,
+    Failure,
+    FlowcoreError,
+    NodeTimeout,
+    NotSerialisable,
+    OutcomeUnknown,
+)
 from ..graph import PlanNode
 from ..outcome import Complete, Continue
 from ..scope import Scope
@@ -69,7 +77,7 @@ def is_routable(error: BaseException, scope: Scope) -> bool:
     """
     if isinstance(error, BaseExceptionGroup):
         return all(is_routable(inner, scope) for inner in error.exceptions)
-    if isinstance(error, ContractError | OutcomeUnknown):
+    if isinstance(error, ContractError | NotSerialisable | OutcomeUnknown):
         return False
     if isinstance(error, NodeTimeout):
         return not scope.holds(error)
