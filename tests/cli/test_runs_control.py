@@ -64,7 +64,7 @@ def test_whoever_waits_is_told_how_to_answer(desk: Path) -> None:
     kill(process)
 
 
-@pytest.mark.behaviour("A79")
+@pytest.mark.behaviour("CLI-3")
 def test_a_run_is_answered_in_the_process_that_has_it(waiting: subprocess.Popen[str], call: Call) -> None:
     called = call("runs", "answer", "t", "yes", "--reason", "sunny", "--by", "ann", *STORE)
     assert (called.code, called.out) == (0, "run t: consent#1 is answered\n")

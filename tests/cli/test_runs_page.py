@@ -34,7 +34,7 @@ def give(here: Path, line: str) -> str:
     return done.stdout
 
 
-@pytest.mark.behaviour("A95")
+@pytest.mark.behaviour("CLI-4")
 def test_the_walk_through_goes_as_the_page_says(tmp_path: Path) -> None:
     app = re.findall(r"```python\n(.*?)```", PAGE, re.S)[0]
     (tmp_path / "orders.py").write_text(app)

@@ -213,7 +213,7 @@ def test_the_list_can_be_narrowed_and_printed_as_json(here: Path, call: Call) ->
     assert call("runs", "list", "--store", "runs.db", "--flow", "other").out == "no runs\n"
 
 
-@pytest.mark.behaviour("S1-14")
+@pytest.mark.behaviour("CLI-2")
 def test_a_run_whose_process_was_killed_is_interrupted_and_says_so(tmp_path: Path) -> None:
     (tmp_path / "desk.py").write_text(DESK)
     process = start(tmp_path, "run", "desk.py:slow_app", "tea", "--store", "runs.db", "--run-id", "t")
