@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .app import App
+from .clock import Clock
 from .compose import each
 from .errors import (
     BudgetExhausted,
@@ -31,6 +32,7 @@ from .scope import Budget, Reserve, Scope, Usage, current_scope
 from .state import Log, Merge
 from .step import Step
 from .trace import Trace
+from .trigger import Trigger, TriggerKind
 from .visit import Visit
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ __all__ = [
     "Approval",
     "Budget",
     "BudgetExhausted",
+    "Clock",
     "Complete",
     "Continue",
     "ContractError",
@@ -73,6 +76,8 @@ __all__ = [
     "ToolCatalog",
     "ToolExecutor",
     "Trace",
+    "Trigger",
+    "TriggerKind",
     "Unfinished",
     "Usage",
     "Visit",

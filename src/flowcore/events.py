@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from .errors import Failure
 
 __all__ = [
+    "EVENT_KINDS",
     "ArtifactAdded",
     "BudgetSpent",
     "BudgetWarned",
@@ -375,3 +376,9 @@ class RunCancelledEvent(Event):
 
     kind: ClassVar[str] = "run.cancelled"
     reason: str
+
+
+EVENT_KINDS: Mapping[str, type[Event]] = {
+    kind.kind: kind for kind in tuple(globals().values()) if isinstance(kind, type) and issubclass(kind, Event)
+}
+"""The class of each kind of event."""

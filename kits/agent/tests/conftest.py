@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from flowcore import Complete, Flow, Log, RunResult, Step, node
-from flowcore.clock import Clock
+from flowcore import Clock, Complete, Flow, Log, RunResult, Step, node
 from flowcore.messages import Message, ModelReply, ModelRequest, ToolCall
 from flowcore.models import ModelRunner
 from flowcore.testing import ScriptedModel

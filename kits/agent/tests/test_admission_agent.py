@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from flowcore import Complete, ContractError, Flow, Step, node
+from flowcore import Complete, ContractError, Flow, Step, Trigger, node
 from flowcore.events import Event, RunCompleted, RunStarted
 from flowcore.messages import Message, ModelSettings
 from flowcore.models import ModelRunner
@@ -19,7 +19,6 @@ from flowcore.state import Codec
 from flowcore.store import MemoryRunStore
 from flowcore.testing import ScriptedModel
 from flowcore.tools import ToolCatalog
-from flowcore.trigger import Trigger
 from flowcore_agent import (
     AdmissionError,
     Agent,

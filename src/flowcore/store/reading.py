@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from .. import events
 from ..errors import StoreError
-from ..events import Event, RunCancelledEvent, RunCompleted, RunFailedEvent
+from ..events import EVENT_KINDS, Event, RunCancelledEvent, RunCompleted, RunFailedEvent
 from ..frame import Frame
 from ..scope import Budget, Usage
 from ..state import Codec
@@ -21,10 +20,6 @@ from .logs import whole_logs
 from .rows import EndRow, FrameRow, NoteRow, Stored, VisitRow
 
 __all__ = ["Reading", "read_ending", "read_trace", "told_ending"]
-
-_KINDS: dict[str, type[Event]] = {
-    kind.kind: kind for kind in vars(events).values() if isinstance(kind, type) and issubclass(kind, Event)
-}
 
 
 class Reading:
@@ -132,7 +127,7 @@ class Reading:
     def note(self, row: NoteRow) -> Note:
         """Return what happened and no visit tells as the trace keeps it."""
         where: Where = row.node if row.frame < 0 else (self.frames[row.frame], row.node, row.number)
-        kind = _KINDS.get(row.kind)
+        kind = EVENT_KINDS.get(row.kind)
         if kind is None:
             raise StoreError(
                 f"{self.trace.run_id}: an event of kind {row.kind!r} is not known: a later flowcore wrote it"

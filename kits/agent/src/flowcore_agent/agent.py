@@ -7,11 +7,9 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
 
-from flowcore import Budget, Flow, Run
-from flowcore.clock import Clock
+from flowcore import Budget, Clock, Flow, Run, Trigger
 from flowcore.events import Event
 from flowcore.store import RunStore
-from flowcore.trigger import Trigger
 from flowcore_agent.admit import admit_caller
 from flowcore_agent.flow import agent_flow
 from flowcore_agent.reply import AgentReply
