@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import anyio
+import anyio.lowlevel
 import pytest
 from tests.stored.dying import RUN, Hangs, Job, asked, dying, killed_at, process, resumed, store_of
 
@@ -257,6 +258,37 @@ async def test_in_a_cancelled_run_it_stays_as_unknown(store: RunStore) -> None:
         result = await run.wait()
     assert result.status == "cancelled"
     assert [row.status for row in (await store.load(RUN)).calls] == ["unknown"]
+
+
+@pytest.mark.behaviour("S1-29")
+async def test_a_late_look_changes_nothing_of_a_stopped_run(store: RunStore) -> None:
+    hangs, clock, late, did = Hangs({"pay"}), FakeClock(), anyio.Event(), list[str]()
+
+    async def look(step: Step[Job]) -> bool:
+        did.append("looks")
+        with anyio.CancelScope(shield=True):
+            await late.wait()
+        did.append("is late")
+        return True
+
+    async with plain(hangs, look).start(Job(), clock=clock, store=store, run_id=RUN, grace=1.0) as run:
+        await hangs.begun.wait()
+        await run.pause()
+        await run.resume()
+        while not did:
+            await anyio.lowlevel.checkpoint()
+        async with anyio.create_task_group() as group:
+            group.start_soon(run.cancel, "interrupt")
+            await clock.advance(3)
+        result, before = await run.wait(), await store.load(RUN)
+        late.set()
+        await clock.settle()
+        kinds = [event.kind async for event in run.events()]
+    assert (result.status, result.stragglers, did) == ("cancelled", ("pay#1",), ["looks", "is late"])
+    assert await store.load(RUN) == before
+    assert [row.status for row in before.calls] == ["unknown"]
+    assert kinds[-1] == "run.cancelled"
+    assert "run.completed" not in kinds
 
 
 async def test_the_time_of_the_flow_around_it_leaves_it_unknown(store: RunStore) -> None:

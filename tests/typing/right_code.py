@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import wraps
+from functools import partial, wraps
 from typing import Annotated, Literal, Never, TypeVar, assert_type
 
 from pydantic import BaseModel, TypeAdapter
@@ -105,7 +105,17 @@ async def apologise(step: Step[Ticket]) -> Complete[Reply]:
     return Complete(Reply(text=f"Sorry: {step.error}"))
 
 
-@node(id="either", effects=True, writes=("draft",))
+async def was_either(step: Step[Ticket]) -> Continue[Literal["again"]] | bool | None:
+    assert_type(await step.once("number", lambda: 7), int)
+    assert_type(await step.once("draft", partial(kept_text, step.state.draft)), str)
+    return Continue("again") if step.state.draft else None
+
+
+async def kept_text(text: str) -> str:
+    return text
+
+
+@node(id="either", effects=True, verify=was_either, writes=("draft",))
 async def either(step: Step[Ticket]) -> Continue[Literal["again"]] | Complete[Reply]:
     if step.visit < 3:
         return Continue("again")

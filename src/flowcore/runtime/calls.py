@@ -27,6 +27,7 @@ __all__ = ["Calls", "Entry"]
 
 _EVERY_ATTEMPT: frozenset[CallKind] = frozenset(("effect", "once", "node"))
 """What an attempt after a failed one finds recorded, too; all else it asks anew."""
+_LATE: frozenset[CallKind] = frozenset(("model", "tool"))
 _EFFECTS: frozenset[CallKind] = frozenset(("effect", "node"))
 _PLACE, _CALL = 20, 20
 """How many characters of a key say where the call is made, and what is called."""
@@ -36,13 +37,13 @@ class Entry:
     """One call in the log: a `LoggedCall`."""
 
     __slots__ = (
-        "_calls", "_lock", "_result", "arguments", "at_end", "attempt", "key", "kind", "log", "name", "status",
+        "_calls", "_key", "_lock", "_result", "arguments", "at_end", "attempt", "kind", "log", "name", "status",
     )  # fmt: skip
 
     def __init__(self, calls: Calls, log: _VisitLog, kind: CallKind, name: str) -> None:
         self.kind: CallKind = kind
         self.name = name
-        self.key = ""
+        self._key = ""
         self.log = log
         self.arguments: str | Callable[[], str] = ""
         self.attempt = log.attempt
@@ -52,6 +53,17 @@ class Entry:
         self._result: Any = None
         self._lock: anyio.Lock | None = None
         self._calls = calls
+
+    @property
+    def key(self) -> str:
+        """What tells it apart from every other call of the run."""
+        if not self._key:
+            self.log.settle()
+        return self._key
+
+    @key.setter
+    def key(self, key: str) -> None:
+        self._key = key
 
     @property
     def has_result(self) -> bool:
@@ -133,14 +145,17 @@ class _VisitLog:
         return f"{_hash(_PLACE, written_path_of(self.where), str(attempt), str(self.nth[attempt, call]))}.{call}"
 
     def interrupt(self) -> None:
-        """Make the keys that were put off, and count anew."""
+        """Count anew: the visit runs again."""
+        self.settle()
         self.nth.clear()
+        self.is_resumed, self.attempt = True, 1
+
+    def settle(self) -> None:
+        """Make the keys that were put off."""
         for entry in self.late:
             entry.key = self.key(entry)
             self.calls[entry.key] = entry
         self.late.clear()
-        self.nth.clear()
-        self.is_resumed, self.attempt = True, 1
 
 
 class _Unknown:
@@ -205,7 +220,7 @@ class Calls:
                 self.visits[where] = log
         entry = Entry(self, log, kind, name)
         entry.arguments = arguments
-        if self.ledger is None and kind == "model" and not log.is_resumed:
+        if self.ledger is None and kind in _LATE and not log.is_resumed:
             log.late.append(entry)
             return entry
         entry.key = log.key(entry)
@@ -245,13 +260,13 @@ class Calls:
     def as_kept(self, entry: Entry, result: Any) -> Any:
         """Return a result as it is kept. Raises `NotSerialisable`."""
         if self.ledger is None and entry.kind != "once":
-            return (snapshot(result),)
+            return (result if entry.kind == "model" else snapshot(result),)  # a reply is frozen
         return self._codec().encode(result, f"{path_of(entry.log.where)}: {entry.kind} {entry.name!r}")
 
     def read(self, entry: Entry, kept: Any) -> Any:
         """Return a result that was kept. Raises `StoreError`."""
         if isinstance(kept, tuple):
-            return snapshot(kept[0])
+            return kept[0] if entry.kind == "model" else snapshot(kept[0])
         return self._codec().decode(kept, f"{path_of(entry.log.where)}: {entry.kind} {entry.name!r}")
 
     def write(self, entry: Entry, kept: Any) -> None:
