@@ -237,7 +237,8 @@ class Flow(StoredRuns[ResultT], Generic[StateT, DepsT, ResultT]):
             store: Where the run is written down, so that it can be resumed if this process does not end it.
             trigger: What started the run, and for whom; kept in the store.
             title: What the run is about, such as the question; kept in the store.
-            clock: What tells the time; tests pass one that they move.
+            clock: What tells the time, by default that of the run around, if there is one; tests pass one that
+                they move.
             grace: Seconds that a cancelled or timed-out node may take to end, before it is given up.
             check: Raise unless the run completed. With False the `RunResult` is returned instead.
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, Required, TypedDict
 
 from .clock import Clock, SystemClock
-from .runtime import GRACE, Observer
+from .runtime import GRACE, Observer, current_task
 from .scope import Budget
 from .store import RunStore
 from .trigger import Trigger
@@ -78,11 +78,11 @@ class RunSettings:
                 raise TypeError(f"observers={observer!r}: give functions of one event")
         _check_seconds("grace", self.grace)
         _check_seconds("cancel_when_unwatched", self.cancel_when_unwatched)
-        object.__setattr__(self, "time", self.clock if self.clock is not None else _CLOCK)
+        object.__setattr__(self, "time", self.clock if self.clock is not None else _clock_around())
         object.__setattr__(self, "limits", self.budget if self.budget is not None else Budget())
 
     def seconds(self, spent: float = 0.0) -> float | None:
-        """Return the seconds that the run may take, those that it has taken included: by budget and by deadline."""
+        """Return the seconds that the run may take, with those that it has taken: by budget and by deadline."""
         limits = [] if self.limits.seconds is None else [float(self.limits.seconds)]
         if self.deadline is not None:
             limits.append(spent + self.to_deadline())
@@ -101,6 +101,12 @@ class RunSettings:
 
 
 _CLOCK = SystemClock()
+
+
+def _clock_around() -> Clock:
+    """Return the clock of the run around, so that its deadline holds for a run inside; else real time."""
+    task = current_task.get()
+    return _CLOCK if task is None else task.host.inside.clock
 
 
 def _check_kind(name: str, value: object, kind: type) -> None:

@@ -17,7 +17,19 @@ EndReason = Literal["answer", "completed", "limit", "repetition", "blocked", "fa
 class Issue:
     """Something that could not be had and did not stop the request: a template, a tool, a skill, a memory."""
 
-    stage: Literal["resolve", "templates", "tools", "skills", "memory", "prepare", "model", "deliver"]
+    stage: Literal[
+        "resolve",
+        "templates",
+        "tools",
+        "skills",
+        "memory",
+        "prepare",
+        "route",
+        "plan",
+        "model",
+        "verify",
+        "deliver",
+    ]
     name: str
     message: str
 

@@ -27,9 +27,11 @@ class AgentState:
     What admission found: `model` and `core`, `settings` with everything merged, `prompt` (the configured one with
     its variables filled in, or the client's words in its place where `is_client_prompt`), and its steps in
     `admitted`. `prepared` is what a request is made of before the loop: the system prompt, then `messages` in
-    front of the turns. `turns` is what the loop has added: replies with their calls, and results. `calls` are
-    those of the last reply, to be run next. `said` keeps every text of the model, so that something is left after
-    a failure, and `thoughts` what it reasoned.
+    front of the turns. Routing says the `route`, the `depth`, and the `tools` of the agent that are shown, where
+    not all of them are; `plan` and `missing` are what a plan and a check of the answer came to. `turns` is what
+    the loop has added: replies with their calls, and results. `calls` are those of the last reply, to be run
+    next. `said` keeps every text of the model, so that something is left after a failure, and `thoughts` what it
+    reasoned.
     """
 
     request: AgentRequest
@@ -43,10 +45,12 @@ class AgentState:
     prepared: Log[Message] = field(default_factory=Log[Message])
     turns: Log[Message] = field(default_factory=Log[Message])
     compacted: int = 0
-    tools: tuple[str, ...] = ()
+    tools: tuple[str, ...] | None = None
     route: str = ""
     depth: str = ""
     plan: str = ""
+    missing: str = ""
+    was_checked: bool = False
     turn: int = 0
     calls: tuple[ToolCall, ...] = ()
     text: str = ""

@@ -12,7 +12,7 @@ __all__ = ["allowed_tools", "tools_of"]
 
 def allowed_tools(parts: Parts, state: AgentState) -> Allowed:
     """Return what the request may use of the agent's tools: those chosen for it, else what the spec says."""
-    return state.tools or parts.spec.allowed
+    return parts.spec.allowed if state.tools is None else state.tools
 
 
 async def tools_of(parts: Parts, state: AgentState) -> tuple[ToolSchema, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from flowcore.messages import ModelSettings
 from flowcore.tools import Arguments, Tool, ToolContext
 from flowcore_agent.request import AgentRequest
 from flowcore_agent.state import AgentState, Todo
@@ -21,11 +22,13 @@ class RunView:
     model: str = ""
     todo: tuple[Todo, ...] = ()
     deps: Any = field(default=None, repr=False)
+    core: str = ""
+    settings: ModelSettings = field(default_factory=ModelSettings)
 
     @classmethod
     def of(cls, state: AgentState, deps: Any) -> RunView:
         """Return the view of a state."""
-        return cls(state.request, state.model, state.todo, deps)
+        return cls(state.request, state.model, state.todo, deps, state.core, state.settings)
 
 
 @dataclass(frozen=True, slots=True)
