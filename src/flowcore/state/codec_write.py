@@ -21,9 +21,19 @@ from .snapshot import has_fields, snapshot
 
 __all__ = ["FACTORIES", "Writer", "dumps"]
 
-dumps: Final[Callable[[Any], str]] = json.JSONEncoder(
-    ensure_ascii=False, separators=(",", ":"), allow_nan=False, check_circular=False
-).encode
+
+def _made_once() -> Callable[[Any], str]:
+    """Return the encoder with its part in C made once: its own `encode` makes that anew for each text."""
+    encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False, check_circular=False)
+    make: Any = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return encoder.encode
+    strings = json.encoder.encode_basestring
+    chunks = make(None, encoder.default, strings, None, ":", ",", False, False, False)
+    return lambda tree: "".join(chunks(tree, 0))
+
+
+dumps: Final = _made_once()
 """Return a tree as compact JSON. Raises ValueError for a number that JSON has not."""
 
 FACTORIES: Final[dict[str, type]] = {

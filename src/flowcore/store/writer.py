@@ -22,6 +22,8 @@ __all__ = ["FEW", "LONG", "Job", "Writer"]
 
 _SLOW = 0.002
 """Transactions that take this long on the mean, in seconds, are not made in the event loop."""
+_OUTLIER = 4 * _SLOW
+"""What one transaction counts for at most: a single one that is slow, as when the log begins anew, says little."""
 _MOST = 200
 """How many rows are written in one transaction of the event loop, more or less."""
 FEW = 4
@@ -234,8 +236,8 @@ class Writer:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
-        self._pace += (spent - self._pace) * 0.2
-        self._alone = first.run_id if all(job.run_id == first.run_id for job in batch) else ""
+        self._pace += (min(spent, _OUTLIER) - self._pace) * 0.2
+        self._alone = first.run_id if len(batch) == 1 or len({job.run_id for job in batch}) == 1 else ""
         self._checkpoints.count(len(batch))
 
     def _run_within(self, connection: Connection, job: Job) -> None:
