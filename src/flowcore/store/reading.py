@@ -96,7 +96,8 @@ class Reading:
             patch = self.codec.decode_fields(row.patch, frame.path_of(row.node, row.number))
             if appended := _appended(row.patch):
                 self._appended[row.seq] = appended
-        way = Way(row.kind, row.label, row.target, self._others(frame, row), row.edge)  # type: ignore[arg-type]
+        kind: Any = row.kind
+        way = Way(kind, row.label, row.target, self._others(frame, row), row.edge)
         counters = (row.rounds, row.requests, row.tool_calls, row.tokens, row.cost)
         return VisitRecord(
             frame, row.node, row.number, bool(row.charged), row.round, row.walk_round, way, self._rare(row),
@@ -193,8 +194,8 @@ def _alternatives(flow: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[t
 def _declared(frame: Frame) -> str:
     """Return the path of a walk in the declared flow."""
     names: list[str] = []
-    here: Frame | None = frame
-    while here is not None and here.parent is not None:
+    here = frame
+    while here.parent is not None:
         names.append(here.node)
         here = here.parent
     return "/".join(reversed(names))
