@@ -377,6 +377,21 @@ async def test_visits_are_counted_on() -> None:
     assert began == ["work#4", "end#1"]
 
 
+@pytest.mark.parametrize("timeout", [None, 1_000.0])
+@pytest.mark.parametrize("deaths", [(), ("inner#1/work#2",), ("finish#1", "finish#1")])
+async def test_visits_that_run_out_in_a_sub_flow_lead_to_the_finish_of_the_run(
+    timeout: float | None, deaths: tuple[str, ...]
+) -> None:
+    work = does("work", starts_round=True)
+    inner = Flow("inner", work.to(work).using(max_visits=3).on_error(end), end).as_node("inner", state=State)
+    story = Story(Flow("f", inner.to(end).using(timeout=timeout), end, finish, finish=finish))
+    for path in deaths:
+        await story.killed_at(path)
+    result, began = await story.to_the_end()
+    assert (result.status, result.exhausted, result.value) == ("completed", "visits", ["visits after 0"])
+    assert began[-1] == "finish#1"
+
+
 def slow() -> Flow[Any, Any, Any]:
     a, b = does("a"), does("b")
     return Flow("slow", a.to(b), b.to(end), end)

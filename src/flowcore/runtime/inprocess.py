@@ -112,6 +112,7 @@ class InProcessHost:
     def timed(self, scope: Scope, seconds: float, path: str) -> Scope:
         """Return a scope inside `scope` that is only a timeout, which begins now."""
         inner = scope.narrow(_UNLIMITED, path=path, is_timeout=True)
+        inner.limit_id = scope.limit_id
         inner.start(self._monotonic(), seconds)
         return inner
 

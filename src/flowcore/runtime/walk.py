@@ -165,7 +165,8 @@ class Walk:
             if item.over_limit is None:
                 path, scope = frame.path_of(item.id, number), self.place.scope
                 limits = (item.max_visits, number - 1, path)
-                raise BudgetExhausted("visits", *limits, scope_id=scope.limit_id, scope_path=scope.path)
+                within = next(around.path for around in scope.chain if around.id == scope.limit_id)
+                raise BudgetExhausted("visits", *limits, scope_id=scope.limit_id, scope_path=within)
             return item.over_limit
         if item.starts_round:
             self.place.scope.charge_round()
