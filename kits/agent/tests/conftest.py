@@ -14,7 +14,7 @@ from flowcore.messages import Message, ModelReply, ModelRequest, ToolCall
 from flowcore.models import ModelRunner
 from flowcore.testing import ScriptedModel
 from flowcore.tools import ToolCatalog
-from flowcore_agent import AgentReply, AgentRequest, AgentSpec, AgentState
+from flowcore_agent import AgentReply, AgentRequest, AgentSpec, AgentState, admit, agent_flow
 from flowcore_agent.loop.rows import loop_rows
 from flowcore_agent.own_tools import OwnTool, own_tools
 from flowcore_agent.parts import Parts
@@ -85,6 +85,11 @@ class Desk:
         """A state that stands before the loop."""
         asked = (*before, Message("user", question))
         return AgentState(AgentRequest(asked), system="Be brief.", prepared=Log(asked), **values)
+
+    async def ask(self, question: str = "Go.", *before: Message, **fields: Any) -> RunResult[AgentReply]:
+        """The whole result of a request of ann's, admitted and prepared."""
+        request = AgentRequest((*before, Message("user", question)), **{"user": "ann", **fields})
+        return await agent_flow(self.agent).run(admit(self.agent, request), check=False, clock=self.clock)
 
     async def run(self, question: str = "Go.", **options: Any) -> RunResult[AgentReply]:
         """The whole result of a run."""

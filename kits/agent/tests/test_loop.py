@@ -150,21 +150,6 @@ async def test_the_last_turn_is_told_to_sum_up_and_one_without_tools_follows(kit
     assert (result.value.text, result.value.reason, result.value.is_partial) == ("Summary.", "limit", False)
 
 
-@pytest.mark.behaviour("S3-15")
-async def test_a_toolset_that_cannot_be_opened_is_an_issue_and_the_rest_goes_on(kit: Kit) -> None:
-    class Shed:
-        name = "shed"
-        timeout = None
-
-        def open(self) -> Any:
-            raise OSError("locked")
-
-    result = await kit.Desk([kit.calls("look"), "Seen."], [_tool("look"), Shed()]).run()
-    assert (result.value.text, kit.results(result.value)) == ("Seen.", ["look done"])
-    assert [(issue.stage, issue.name) for issue in result.value.issues] == [("tools", "shed")]
-    assert "locked" in result.value.issues[0].message
-
-
 @pytest.mark.behaviour("S0-23")
 async def test_the_number_of_turns_can_be_set(kit: Kit) -> None:
     desk = kit.Desk([*different(kit, 2), "Summary."], [add, sub], spec={"limits": AgentLimits(turns=2)})

@@ -90,4 +90,5 @@ def _plain(request: AgentRequest) -> AgentRequest:
         prompt_patches={name: dict(patch) for name, patch in request.prompt_patches.items()},
         context_files=tuple(request.context_files),
         skills=tuple(request.skills),
+        history=tuple(map(tuple, request.history)),
     )

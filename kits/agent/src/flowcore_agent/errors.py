@@ -3,6 +3,8 @@
     FlowcoreError
     └── AgentError            an agent cannot do what it was asked
         ├── AdmissionError        a request is not taken: every fault in one list
+        ├── ContextUnavailable    what a request cannot do without could not be loaded
+        ├── MemoryUnusable        the file of a memory cannot be used
         └── TurnLimitReached      the turns are used up, and the spec says that this is an error
 
 Each class has a stable `code`, and each fault one of its own, that programs may compare.
@@ -16,7 +18,14 @@ from typing import ClassVar
 
 from flowcore import FlowcoreError
 
-__all__ = ["AdmissionError", "AdmissionFault", "AgentError", "TurnLimitReached"]
+__all__ = [
+    "AdmissionError",
+    "AdmissionFault",
+    "AgentError",
+    "ContextUnavailable",
+    "MemoryUnusable",
+    "TurnLimitReached",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +78,34 @@ class AdmissionError(AgentError):
         ]
         lines += [f"  {number}. {fault}" for number, fault in enumerate(self.faults, 1)]
         return "\n".join(lines)
+
+
+class ContextUnavailable(AgentError):
+    """What the spec requires for a request could not be loaded. `missing` has each with its reason."""
+
+    code: ClassVar[str] = "context"
+
+    def __init__(self, agent: str, missing: Sequence[str]) -> None:
+        self.agent = agent
+        self.missing = tuple(missing)
+        super().__init__(agent, self.missing)
+
+    def __str__(self) -> str:
+        return f"agent {self.agent!r} cannot do without what could not be loaded: {'; '.join(self.missing)}"
+
+
+class MemoryUnusable(AgentError):
+    """The file of a memory cannot be used; `reason` is what was found."""
+
+    code: ClassVar[str] = "memory_unusable"
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path = path
+        self.reason = reason
+        super().__init__(path, reason)
+
+    def __str__(self) -> str:
+        return f"{self.path}: not a usable memory ({self.reason}): give another path, or mend the file"
 
 
 class TurnLimitReached(AgentError):

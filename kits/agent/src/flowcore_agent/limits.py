@@ -13,7 +13,16 @@ from flowcore import ContractError, Reserve
 
 __all__ = ["AgentLimits"]
 
-_COUNTS = ("turns", "concurrency", "catalog", "sub_turns", "same_call", "same_tool_warn", "same_tool_end")
+_COUNTS = (
+    "turns",
+    "concurrency",
+    "catalog",
+    "sub_turns",
+    "same_call",
+    "same_tool_warn",
+    "same_tool_end",
+    "recalled",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +34,7 @@ class AgentLimits:
         on_limit: `"wrap_up"`: the last turn is told to sum up, and one more without tools follows. `"error"`: the
             run fails.
         concurrency: Calls of one turn that run at a time.
-        tool_timeout: Seconds that a call may take where its tool does not say.
+        tool_timeout: Seconds that a call may take where its tool does not say, and each section of the context.
         turn_timeout: Seconds that one turn of the model may take; None leaves it to the model's runner.
         max_result: Characters of a tool's result that the model is told.
         same_call: The same call is skipped from this occurrence on; None switches the rule off.
@@ -33,6 +42,7 @@ class AgentLimits:
         same_tool_end: So many of them end the loop.
         catalog: How many tools a turn may be shown at most.
         sub_turns: Turns of a sub-agent.
+        recalled: How many memories a request is reminded of at most.
         keep_recent: Messages that compaction leaves as they are.
         compact_at: The share of the context from which on it is compacted.
         reserve: What is held back for the end when the budget of the run runs out. With a request and a round the
@@ -51,6 +61,7 @@ class AgentLimits:
     same_tool_end: int | None = 7
     catalog: int = 64
     sub_turns: int = 6
+    recalled: int = 5
     keep_recent: int = 6
     compact_at: float = 0.8
     reserve: Reserve = field(default_factory=Reserve)

@@ -16,11 +16,18 @@ __all__ = [
     "Class",
     "Classifier",
     "Delivery",
+    "Extractor",
+    "Files",
     "Guard",
     "Memory",
+    "MemoryChange",
+    "MemoryStore",
     "Models",
     "Observer",
     "OutputSink",
+    "Reconciled",
+    "Reconciler",
+    "Remembered",
     "SkillCard",
     "Skills",
 ]
@@ -89,21 +96,85 @@ class Memory(Protocol):
         """Return what is always known: the core memory and the profile."""
         ...
 
+    async def generation(self, user: str, agent: str, /) -> int:
+        """Return a number that is another one whenever `core` may return something else: until then it is kept."""
+        ...
+
     async def recall(self, user: str, agent: str, query: str, most: int, /) -> Sequence[str]:
         """Return what fits a query, the best first."""
         ...
 
     async def save(self, user: str, agent: str, text: str, /) -> None:
-        """Remember a text."""
+        """Remember a text. Raises `ValueError` for one that cannot be remembered."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A text that is remembered, with its id."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryChange:
+    """A text to remember, in the place of another one where `replaces` has its id.
+
+    Without a text that one is forgotten.
+    """
+
+    text: str = ""
+    replaces: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciled:
+    """What is to become of a memory: the changes, and the core memory anew, None where it stays."""
+
+    changes: tuple[MemoryChange, ...] = ()
+    core: str | None = None
+
+
+class MemoryStore(Memory, Protocol):
+    """A memory that can be reconciled with what a conversation has brought."""
+
+    async def core_memory(self, user: str, agent: str, /) -> str:
+        """Return the core memory alone, without the profile."""
+        ...
+
+    async def search(self, user: str, agent: str, query: str, most: int, /) -> Sequence[Remembered]:
+        """Return what fits a query, the best first, each with its id."""
+        ...
+
+    async def apply(self, user: str, agent: str, reconciled: Reconciled, /) -> None:
+        """Make all changes or none, and begin a new generation."""
+        ...
+
+
+class Extractor(Protocol):
+    """Says what is worth remembering of a conversation."""
+
+    async def __call__(self, request: AgentRequest, reply: AgentReply, /) -> Sequence[str]:
+        """Return facts, each a text of its own."""
+        ...
+
+
+class Reconciler(Protocol):
+    """Says what becomes of a memory with new facts."""
+
+    async def __call__(self, facts: Sequence[str], known: Sequence[Remembered], core: str, /) -> Reconciled:
+        """Return what is to change, given what is known beside the facts, and the core memory."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class SkillCard:
-    """What the model is told of a skill before it reads it."""
+    """What the model is told of a skill before it reads it. `fault` says why it cannot be read."""
 
     name: str
     description: str
+    fault: str = ""
 
 
 class Skills(Protocol):
@@ -115,6 +186,14 @@ class Skills(Protocol):
 
     async def read(self, name: str, /) -> str:
         """Return a skill. Raises `LookupError` for one that is not there."""
+        ...
+
+
+class Files(Protocol):
+    """The files that a request may name to be read along."""
+
+    async def read(self, name: str, /) -> str:
+        """Return the text of a file. Raises `LookupError` for one that is not there."""
         ...
 
 

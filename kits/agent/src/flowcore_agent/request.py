@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import NoneType
-from typing import get_args
+from typing import Any, get_args
 
-from flowcore import ContractError
+from flowcore import ContractError, TriggerKind
 from flowcore.messages import Message, ModelSettings
-from flowcore.trigger import TriggerKind
 
 __all__ = ["AgentRequest"]
 
@@ -21,7 +20,9 @@ class AgentRequest:
     `messages` are an optional system message, then a user's and an assistant's by turns, the last one a user's.
     What is wrong with them is found on admission. `model`, `core`, `settings` and `prompt_patches` (JSON merge
     patches of templates, by name) override what the agent says, where it allows that. `key` proves who asks: it is
-    handed to the agent's `authenticate` alone, and not kept. Raises `ContractError` for a field of another kind.
+    handed to the agent's `authenticate` alone, and not kept. `history` has the `turn` of each earlier reply, one
+    for each message of the assistant, in order; `summary` says what was before the messages. `context_files` and
+    `skills` are read along, by name. Raises `ContractError` for a field of another kind.
     """
 
     messages: tuple[Message, ...]
@@ -36,6 +37,8 @@ class AgentRequest:
     prompt_patches: Mapping[str, Mapping[str, object]] = field(default_factory=dict[str, Mapping[str, object]])
     context_files: tuple[str, ...] = ()
     skills: tuple[str, ...] = ()
+    history: tuple[tuple[Message, ...], ...] = ()
+    summary: str = ""
 
     def __post_init__(self) -> None:
         faults = [
@@ -43,6 +46,9 @@ class AgentRequest:
             for name, (kinds, words) in _KINDS.items()
             if not isinstance(getattr(self, name), kinds)
         ]
+        turns: Any = self.history
+        if isinstance(turns, tuple | list) and any(not isinstance(turn, tuple | list) for turn in turns):
+            faults.append("history: give each turn as a tuple of messages")
         if self.source not in get_args(TriggerKind):
             faults.append(f"source={self.source!r}: give one of {', '.join(get_args(TriggerKind))}")
         if faults:
@@ -58,4 +64,8 @@ _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
     "settings": ((ModelSettings, NoneType), "ModelSettings(...), or None"),
     "variables": ((Mapping,), "texts by name"),
     "prompt_patches": ((Mapping,), "merge patches by the name of their template"),
+    "context_files": ((tuple, list), "names in a tuple"),
+    "skills": ((tuple, list), "names in a tuple"),
+    "history": ((tuple, list), "the turns of earlier replies in a tuple"),
+    "summary": ((str,), "a text"),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import NoneType
 from typing import Literal
@@ -16,6 +16,7 @@ from flowcore_agent.ports import (
     Authenticate,
     Classifier,
     Delivery,
+    Files,
     Guard,
     Memory,
     Models,
@@ -24,6 +25,7 @@ from flowcore_agent.ports import (
     Skills,
 )
 from flowcore_agent.prompt import CustomPrompt, FilePrompt, PredefinedPrompt, Prompt
+from flowcore_agent.sections import PROMPT_PARTS, SECTIONS, PromptPart, Section
 
 __all__ = ["AgentSpec", "OwnTools"]
 
@@ -60,11 +62,16 @@ class AgentSpec:
         own_tools: Which of the loop's own tools the model gets.
         limits: How far the loop may go.
         classify: Says how a request is worked on; without it, everything goes into the loop.
-        plan: Whether a plan is made for tasks of some depth.
-        verify: Whether a final answer to a task is looked at once more.
+        plan: Whether a plan is made for a task of some depth; without `classify` every request is one.
+        verify: Whether the answer to such a task is looked at, with one more go at what is missing.
         memory: What is remembered of users.
         skills: The skills there are.
+        files: The files that a request may name.
         profile: What is known of the agent's surroundings, by heading; added to the system prompt.
+        guidance: What the platform wants of every agent; added to the system prompt.
+        prompt_parts: Which parts follow the prompt in the system prompt; all, where they have something to say.
+        tells_time: Whether the model is told the time.
+        required: Sections of the context without which a request fails. Of any other it is an issue.
         guards: Guardrails of what comes in.
         output_guards: Guardrails of what goes out.
         sink: Where the pieces of the answer go.
@@ -96,7 +103,12 @@ class AgentSpec:
     verify: bool = False
     memory: Memory | None = None
     skills: Skills | None = None
+    files: Files | None = None
     profile: Mapping[str, str] = field(default_factory=dict[str, str])
+    guidance: str = ""
+    prompt_parts: Collection[PromptPart] = PROMPT_PARTS
+    tells_time: bool = False
+    required: Collection[Section] = ()
     guards: Sequence[Guard] = ()
     output_guards: Sequence[Guard] = ()
     sink: OutputSink | None = None
@@ -118,12 +130,21 @@ class AgentSpec:
             faults.append(
                 f"patchable names {', '.join(unknown)}, and templates has {', '.join(self.templates) or 'none'}"
             )
+        faults += self._wrong_sections()
         if self.own_tools.memory and self.memory is None:
             faults.append("own_tools.memory is on, and there is no memory: give memory=")
         if self.own_tools.skills and self.skills is None:
             faults.append("own_tools.skills is on, and there are no skills: give skills=")
         if faults:
             raise ContractError(f"AgentSpec {self.name!r}: {'; '.join(faults)}")
+
+    def _wrong_sections(self) -> Iterator[str]:
+        for name, known in (("prompt_parts", PROMPT_PARTS), ("required", SECTIONS)):
+            if unknown := sorted(set(getattr(self, name)) - set(known)):
+                yield f"{name} names {', '.join(unknown)}: name some of {', '.join(known)}"
+        for name in self.required:
+            if getattr(self, "catalog" if name == "tools" else name, "") is None:
+                yield f"required names {name}, and the agent has none"
 
     @property
     def system_prompt_supported(self) -> bool:

@@ -34,9 +34,6 @@ def think_node(parts: Parts) -> Node[AgentState, object, Any, object]:
         if step.error is not None:
             state.issues += (Issue("model", step.error.path, str(step.error)),)
         tools = await tools_of(parts, state)
-        if state.turn == 1:
-            failures = parts.catalog.failures.items()
-            state.issues += tuple(Issue("tools", name, reason) for name, reason in failures)
         is_last = wraps_up and state.turn >= limits.most_turns
         reply = await ask(parts, step, tools, SUM_UP if is_last else "")
         why = {"turn": state.turn, "calls": len(state.calls)}
