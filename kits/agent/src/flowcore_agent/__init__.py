@@ -40,13 +40,14 @@ from flowcore_agent.ports import (
     Skills,
 )
 from flowcore_agent.prompt import CustomPrompt, FilePrompt, PredefinedPrompt, Prompt
-from flowcore_agent.reply import AgentReply, EndReason, GuardReport, Issue
+from flowcore_agent.reply import AgentReply, EndReason, GuardReport, Issue, Stage
 from flowcore_agent.request import AgentRequest
 from flowcore_agent.routing.classifiers import ModelClassifier, RuleClassifier
 from flowcore_agent.sections import PROMPT_PARTS, PromptPart, Section
 from flowcore_agent.skills import SkillFolder
 from flowcore_agent.spec import AgentSpec, OwnTools
 from flowcore_agent.state import AgentState, Todo
+from flowcore_agent.sub_agents.events import SubAgentEvent
 
 __all__ = [
     "PROMPT_PARTS",
@@ -103,6 +104,8 @@ __all__ = [
     "SkillCard",
     "SkillFolder",
     "Skills",
+    "Stage",
+    "SubAgentEvent",
     "Todo",
     "TurnLimitReached",
     "admit",

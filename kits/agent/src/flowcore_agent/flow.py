@@ -11,8 +11,11 @@ from flowcore_agent.own_tools import own_tools
 from flowcore_agent.parts import Parts
 from flowcore_agent.prepare import prepare_node
 from flowcore_agent.reply import AgentReply
+from flowcore_agent.routing.rows import routing_rows
+from flowcore_agent.routing.verify import verify_node
 from flowcore_agent.spec import AgentSpec
 from flowcore_agent.state import AgentState
+from flowcore_agent.sub_agents.delegate import delegate_tool
 
 __all__ = ["agent_flow"]
 
@@ -22,14 +25,19 @@ def agent_flow(spec: AgentSpec) -> Flow[AgentState, object, AgentReply]:
 
     Its state comes from `admit(spec, request)`.
     """
-    parts = Parts.of(spec, own_tools(spec))
+    delegate = (delegate_tool(spec),) if spec.own_tools.sub_agent else ()
+    parts = Parts.of(spec, (*own_tools(spec), *delegate))
     prepare: Any = prepare_node(parts)
     deliver: Any = deliver_node(parts)
-    loop = loop_rows(parts, deliver)
+    verify = verify_node(parts) if spec.verify else None
+    loop = loop_rows(parts, deliver, verify)
+    routing = routing_rows(parts, loop.entry)
     return Flow(
         spec.name,
-        prepare.to(loop.entry),
+        prepare.to(routing.entry),
+        *routing.rows,
         *loop.rows,
+        *([] if verify is None else [verify.to(done=deliver, again=loop.entry)]),
         deliver,
         finish=loop.finish,
         reserve=loop.reserve,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from flowcore import ContractError
 from flowcore.models import ModelRunner
 from flowcore.tools import RepetitionGuard, ToolCatalog, ToolExecutor
 from flowcore_agent.own_tools import OwnTool, RunView, Toolbox
@@ -24,7 +25,15 @@ class Parts:
 
     @classmethod
     def of(cls, spec: AgentSpec, own: Sequence[OwnTool] = ()) -> Parts:
-        """Return the parts of a spec, with own tools of the loop."""
+        """Return the parts of a spec, with own tools of the loop.
+
+        Raises `ContractError` where these alone are more than a turn may be shown.
+        """
+        if len(own) > spec.limits.catalog:
+            names = ", ".join(each.tool.name for each in own)
+            raise ContractError(
+                f"AgentLimits(catalog={spec.limits.catalog}) is too few for the loop's own tools: {names}"
+            )
         catalog = spec.catalog if spec.catalog is not None else ToolCatalog(())
         if own:
             catalog = Toolbox(catalog, own)

@@ -7,29 +7,21 @@ from typing import Literal
 
 from flowcore.messages import Attachment, Message
 
-__all__ = ["AgentReply", "EndReason", "GuardReport", "Issue"]
+__all__ = ["AgentReply", "EndReason", "GuardReport", "Issue", "Stage"]
 
 EndReason = Literal["answer", "completed", "limit", "repetition", "blocked", "failed", "exhausted", "no_answer"]
 """Why the loop ended: the model answered, said that it is done, or was brought to an end."""
+Stage = Literal[
+    "resolve", "templates", "tools", "skills", "memory", "prepare", "route", "plan", "model", "verify", "deliver"
+]
+"""Where something could not be had."""
 
 
 @dataclass(frozen=True, slots=True)
 class Issue:
     """Something that could not be had and did not stop the request: a template, a tool, a skill, a memory."""
 
-    stage: Literal[
-        "resolve",
-        "templates",
-        "tools",
-        "skills",
-        "memory",
-        "prepare",
-        "route",
-        "plan",
-        "model",
-        "verify",
-        "deliver",
-    ]
+    stage: Stage
     name: str
     message: str
 

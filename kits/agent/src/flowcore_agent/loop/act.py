@@ -36,7 +36,7 @@ def act_node(parts: Parts) -> Node[AgentState, object, Any, object]:
         )
         state.turns.extend(tool_messages(results))
         state.calls = ()
-        _apply(parts, state, results)
+        _apply(parts, step, results)
         if own.completion and state.reason == "completed":
             return Continue("done")
         if any(result.must_end for result in results):
@@ -50,9 +50,13 @@ def act_node(parts: Parts) -> Node[AgentState, object, Any, object]:
     return labelled(act, *labels, id="act", description="Run the calls of the turn, each with its result.")
 
 
-def _apply(parts: Parts, state: AgentState, results: Iterable[ToolResult]) -> None:
+def _apply(parts: Parts, step: Step[AgentState], results: Iterable[ToolResult]) -> None:
     for result in results if parts.own else ():
         own = parts.own.get(result.tool)
-        if own is None or own.apply is None or not result.is_ok:
+        if own is None or not result.is_ok:
             continue
-        own.apply(state, result.value.value if isinstance(result.value, ToolOutput) else result.value)
+        value = result.value.value if isinstance(result.value, ToolOutput) else result.value
+        if own.apply is not None:
+            own.apply(step.state, value)
+        if own.tell is not None:
+            own.tell(step, value)

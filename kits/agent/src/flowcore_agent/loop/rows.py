@@ -26,8 +26,11 @@ class Loop:
     reserve: Reserve
 
 
-def loop_rows(parts: Parts, then: Any) -> Loop:
+def loop_rows(parts: Parts, then: Any, answered: Any = None) -> Loop:
     """Return the loop of an agent. However it ends, `then` is the node that follows, unless the run fails.
+
+    Where there is an answer, which was neither asked for at the end nor left by a failure, `answered` follows
+    instead, if there is one.
 
     A failure of the model or of a tool, and a budget that runs out, lead to `salvage`; with a request and a round
     in reserve a budget that runs out leads to `wrap_up` instead.
@@ -38,7 +41,7 @@ def loop_rows(parts: Parts, then: Any) -> Loop:
     asks_again = bool(limits.reserve.requests and limits.reserve.rounds)
     wraps_up = limits.on_limit == "wrap_up"
 
-    thinking, wrapping = think.to(answer=then, calls=act), wrap_up.to(then).on_error(salvage)
+    thinking, wrapping = think.to(answer=answered or then, calls=act), wrap_up.to(then).on_error(salvage)
     if limits.turn_timeout is not None:
         thinking, wrapping = (
             thinking.using(timeout=limits.turn_timeout),
@@ -55,7 +58,7 @@ def loop_rows(parts: Parts, then: Any) -> Loop:
     if limits.same_tool_end is not None:
         acting = acting.to(enough=wrap_up)
     if parts.spec.own_tools.completion:
-        acting = acting.to(done=then)
+        acting = acting.to(done=answered or then)
     if wraps_up or asks_again or limits.same_tool_end is not None:
         ends.insert(0, wrapping)
     rows = (

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from flowcore import Step
 from flowcore.messages import ModelSettings
 from flowcore.tools import Arguments, Tool, ToolContext
 from flowcore_agent.request import AgentRequest
@@ -37,11 +38,13 @@ class OwnTool:
 
     `tool` is an ordinary tool, whose context has a `RunView` as its `deps`. Calls run side by side and may be cut
     off, so it changes nothing of the run. What it returns is plain data, or `ToolOutput` with plain data as its
-    value: `apply` is given this, when all calls of the turn have ended, in their order, and changes the state.
+    value. When all calls of the turn have ended, in their order, `apply` is given this and changes the state, and
+    `tell` is given it to emit events and keep artifacts.
     """
 
     tool: Tool
     apply: Callable[[AgentState, Any], None] | None = None
+    tell: Callable[[Step[AgentState], Any], None] | None = None
 
     def bound(self, view: Callable[[], RunView]) -> Tool:
         """Return the tool for the calls of one turn; `view` is asked for when it is called."""

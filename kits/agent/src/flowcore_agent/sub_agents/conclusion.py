@@ -1,0 +1,42 @@
+"""The conclusion: all that an agent is told of the work of a sub-agent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flowcore import Complete, Node, Step, node
+from flowcore.errors import ToolError
+from flowcore_agent.reply import EndReason
+from flowcore_agent.state import AgentState
+
+__all__ = ["Conclusion", "conclude_node"]
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """What a sub-agent came to, and why it ended."""
+
+    text: str
+    reason: EndReason
+    is_partial: bool = False
+
+    def told(self) -> str:
+        """Return it as the agent is told it. Raises `ToolError` where nothing was said."""
+        if not self.text:
+            raise ToolError(f"the sub-agent came to no conclusion ({self.reason})")
+        if self.is_partial:
+            return f"It was cut short ({self.reason}). What it had said by then:\n{self.text}"
+        if self.reason in ("limit", "repetition"):
+            return f"It had to stop before it was done. It says:\n{self.text}"
+        return self.text
+
+
+def conclude_node() -> Node[AgentState, object, None, Conclusion]:
+    """Make the node that ends a sub-agent with its conclusion."""
+
+    @node(id="conclude", description="Hand back what was found.")
+    async def conclude(step: Step[AgentState]) -> Complete[Conclusion]:
+        state = step.state
+        return Complete(Conclusion(state.text.strip(), state.reason, state.is_partial))
+
+    return conclude
