@@ -6,7 +6,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable
 from functools import partial
 from types import TracebackType
-from typing import Any, Generic, Self, get_args
+from typing import TYPE_CHECKING, Any, Generic, Self, get_args
 
 import anyio
 import anyio.lowlevel
@@ -24,7 +24,6 @@ from .runtime import (
     Place,
     Reason,
     Recorder,
-    Residence,
     RunTask,
     current_loop,
     current_task,
@@ -35,11 +34,13 @@ from .runtime import (
 from .scope import Scope, standstill_of
 from .scope.scope import scope_variable
 from .state import Shape, Values, shape_of
-from .store.rules import check_user
 from .trace import Trace
 from .trace_events import OpenVisit, trace_events
 from .trigger import Trigger
 from .types import ResultT, as_class, type_name
+
+if TYPE_CHECKING:
+    from .runtime.residence import Residence
 
 __all__ = ["Run"]
 
@@ -82,6 +83,8 @@ class Run(Generic[ResultT]):
         store = self._settings.store
         if store is None or self._residence is not None:
             return
+        from .runtime.residence import Residence  # noqa: PLC0415 - loaded where a run is stored
+
         home = self._residence = Residence(self._plan, store, self.run_id, self._settings.time)
         settings = self._settings
         if self._is_stored:
@@ -298,6 +301,8 @@ class Run(Generic[ResultT]):
     def _check_by(self, by: str, *, always: bool = False) -> None:
         user = "" if self._settings.trigger is None else self._settings.trigger.user
         if by or always:
+            from .store.rules import check_user  # noqa: PLC0415 - loaded where a run is stored
+
             check_user(self.run_id, user, by)
 
     def _tell_all(self) -> None:

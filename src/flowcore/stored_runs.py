@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any, Generic, Unpack
+from typing import TYPE_CHECKING, Any, Generic, Unpack
 
 from .clock import Clock
 from .graph import Plan
 from .run import Run
 from .run_settings import ResumeOptions, RunSettings
-from .runtime import Forked, fork
 from .scope import Budget
 from .store import RunStore
 from .types import ResultT
+
+if TYPE_CHECKING:
+    from .runtime.forking import Forked
 
 __all__ = ["StoredRuns"]
 
@@ -95,6 +97,8 @@ class StoredRuns(Generic[ResultT]):
             ValueError: It never came to this visit.
             FlowChanged: It does not fit this flow any more.
         """
+        from .runtime.forking import fork  # noqa: PLC0415 - loaded where a run is stored
+
         settings = RunSettings(run_id=uuid.uuid4().hex if new_id is None else new_id, budget=budget, store=store)
         known = (store, run_id, str(settings.run_id), at, state, budget, by)
         return await fork(self.plan, *known, clock if clock is not None else settings.time)

@@ -10,13 +10,24 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from .events import Event, NodeFailed, NodeFinished, NodeStarted, RoundStarted, RouteTaken, StatePatched
+from .events import (
+    Event,
+    NodeFailed,
+    NodeFinished,
+    NodeStarted,
+    RoundStarted,
+    RouteTaken,
+    RunCancelledEvent,
+    RunCompleted,
+    RunFailedEvent,
+    StatePatched,
+)
 from .frame import Frame
 from .state import snapshot
 from .trace import Trace
-from .visit import VisitRecord, Where, path_of
+from .visit import Ending, VisitRecord, Where, path_of
 
-__all__ = ["OpenVisit", "begin_events", "end_events", "trace_events"]
+__all__ = ["OpenVisit", "begin_events", "end_events", "told_ending", "trace_events"]
 
 OpenVisit = tuple[int, float, int, bool, Frame, str, int]
 """A visit under way: first seq, seconds since the run began, round, whether it was charged, and where."""
@@ -70,3 +81,12 @@ def trace_events(trace: Trace, under_way: Iterable[OpenVisit] = ()) -> list[Even
         event(seq=seq, run_id=trace.run_id, path=path_of(where), at=began + timedelta(seconds=at), **values)
         for event, seq, where, at, values in told
     ]
+
+
+def told_ending(ending: Ending) -> tuple[type[Event], dict[str, Any]]:
+    """Return the class of the event that tells of an ending, and what it tells."""
+    if ending.status == "completed":
+        return RunCompleted, {"value": ending.value, "exhausted": ending.exhausted}
+    if ending.status == "failed":
+        return RunFailedEvent, {"failure": ending.failure, "exhausted": ending.exhausted}
+    return RunCancelledEvent, {"reason": ending.reason}

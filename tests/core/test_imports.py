@@ -67,6 +67,24 @@ def test_making_and_running_a_flow_loads_no_heavy_library(loaded: Loaded, heavy:
     assert heavy not in loaded.ran
 
 
+def test_a_flow_that_stores_nothing_loads_nothing_of_stores(loaded: Loaded) -> None:
+    inside = {name.removeprefix("flowcore.") for name in loaded.ran if name.startswith("flowcore.")}
+    late = {
+        "ledger",
+        "residence",
+        "tenure",
+        "opening",
+        "taking_up",
+        "changed",
+        "stored_state",
+        "forking",
+        "rewinding",
+    }
+    assert {name for name in inside if name.startswith("store.")} == {"store.store"}
+    assert {name for name in inside if name.startswith("state.codec")} == set()
+    assert {f"runtime.{name}" for name in late} & inside == set()
+
+
 @pytest.mark.behaviour("S2-04", "S2-05", "S2-07")
 def test_a_flow_of_one_node_runs_without_a_kit_without_tools_and_without_the_application(loaded: Loaded) -> None:
     assert {"flowcore", "flowcore.runtime.walk"} <= loaded.ran

@@ -2,7 +2,6 @@
 
 from .backend import current_loop
 from .countdown import Countdown, counting
-from .forking import Forked, fork
 from .host import Ended, Host, Place, WalkStopped
 from .inprocess import InProcessHost
 from .knock import GRACE, Knock
@@ -10,7 +9,6 @@ from .observers import EventQueue, Observer, observe
 from .outcomes import unwrapped
 from .parking import stand_still
 from .record import Recorder
-from .residence import Residence
 from .task import Reason, RunTask, current_task
 from .threads import RunThreads
 from .waiting import first_of, wait_whatever_comes, written
@@ -21,7 +19,6 @@ __all__ = [
     "Countdown",
     "Ended",
     "EventQueue",
-    "Forked",
     "Host",
     "InProcessHost",
     "Knock",
@@ -29,7 +26,6 @@ __all__ = [
     "Place",
     "Reason",
     "Recorder",
-    "Residence",
     "RunTask",
     "RunThreads",
     "Walk",
@@ -38,7 +34,6 @@ __all__ = [
     "current_loop",
     "current_task",
     "first_of",
-    "fork",
     "observe",
     "stand_still",
     "unwrapped",

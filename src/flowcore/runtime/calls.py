@@ -8,20 +8,23 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 
 from ..clock import Clock
 from ..events import CallRecalled, Event
 from ..frame import Frame
-from ..state import Codec, snapshot
-from ..store import CallRow, Stored
+from ..state import snapshot
 from ..visit import Where, path_of, written_path_of
 from ..visit_host import CallKind, CallStatus
 from .host import Left, WalkStopped
-from .ledger import Ledger
 from .waiting import written
+
+if TYPE_CHECKING:
+    from ..state import Codec
+    from ..store import CallRow, Stored
+    from .ledger import Ledger
 
 __all__ = ["Calls", "Entry"]
 
@@ -276,6 +279,8 @@ class Calls:
             return
         if ledger.closed and entry.status == "dispatched":
             raise WalkStopped
+        from ..store import CallRow  # noqa: PLC0415 - loaded where a run is stored
+
         frame, node, number = where
         at = self._clock.utcnow().timestamp()
         result = kept if isinstance(kept, str) else ""

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_jsonable_python
 
@@ -18,12 +18,14 @@ from ..errors import ContractError
 from ..events import Event, RequestAnswered, RequestOpened
 from ..requests import Answer, OpenRequest, answer_word
 from ..scope import Scope, hold, let_pass
-from ..store import RequestRow
 from ..visit import Where, written_path_of
 from .board import Board, Misfit
 from .record import Recorder
 from .threads import RunThreads
 from .waiting import written
+
+if TYPE_CHECKING:
+    from ..store import RequestRow
 
 __all__ = ["HostInside"]
 
@@ -108,6 +110,8 @@ class HostInside:
 
     async def _opened(self, where: Where, key: str, request: OpenRequest) -> RequestRow:
         """Open a request: from now on it can be answered, whatever becomes of this process."""
+        from ..store import RequestRow  # noqa: PLC0415 - loaded where somebody is asked
+
         times = (request.opened.timestamp(), request.expires.timestamp())
         row = RequestRow(request.id, key, request.path, request.kind, request.to_json(), *times)
         self._requests[key] = row

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..clock import Clock
 from ..errors import BudgetExhausted, Failure
@@ -32,9 +32,11 @@ from ..trace_events import OpenVisit, Told, begin_events, end_events
 from ..visit import Note, Rare, VisitRecord, Way, Where, path_of
 from .calls import Calls
 from .host import Done, Left, Opened, Place
-from .ledger import Ledger
-from .opening import codec_of
 from .outcomes import as_failure
+
+if TYPE_CHECKING:
+    from ..state import Codec
+    from .ledger import Ledger
 
 __all__ = ["Recorder"]
 
@@ -56,7 +58,7 @@ class Recorder:
         self.seq = 0
         self.closed = False
         self.refusing = False
-        self.calls = Calls(self.is_open, self.heard, clock, partial(codec_of, plan))
+        self.calls = Calls(self.is_open, self.heard, clock, partial(_codec_of, plan))
         self.ledger: Ledger | None = None
         """Where it is written down, if the run is stored."""
         self._monotonic = clock.monotonic
@@ -284,6 +286,12 @@ class Recorder:
             )
             for listener in tuple(self.listeners):
                 listener(made)
+
+
+def _codec_of(plan: Plan) -> Codec:
+    from .opening import codec_of  # noqa: PLC0415 - loaded where a run is stored
+
+    return codec_of(plan)
 
 
 def _rare(left: Left) -> Rare | None:

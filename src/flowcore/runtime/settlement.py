@@ -12,7 +12,7 @@ from ..events import Event, RunCancelledEvent, RunCompleted, RunFailedEvent
 from ..result import RunResult
 from ..scope import Scope
 from ..state import Shape, Values
-from ..store.reading import told_ending
+from ..trace_events import told_ending
 from ..visit import Ending, Note
 from .host import Ended
 from .outcomes import as_failure

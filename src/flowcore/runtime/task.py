@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import anyio
 
@@ -18,16 +18,18 @@ from ..events import RunPaused, RunResumed
 from ..graph import Plan
 from ..scope.scope import scope_variable
 from ..state import Values
-from ..store import Attention
 from .host import Ended, Place, WalkStopped
 from .inprocess import InProcessHost
 from .knock import Knock
 from .parking import stand_still
 from .record import Recorder
-from .residence import Residence
 from .settlement import Settlement
 from .waiting import wait_whatever_comes, written
 from .walk import Walk
+
+if TYPE_CHECKING:
+    from ..store import Attention
+    from .residence import Residence
 
 __all__ = ["Reason", "RunTask", "current_task"]
 

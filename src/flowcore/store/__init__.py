@@ -1,32 +1,33 @@
 """Records of runs: rows, the protocol of stores, and the stores that come with flowcore.
 
-The database is loaded when `SQLiteRunStore` is first asked for, and not before.
+All but the protocol is loaded when it is first asked for, since most programs store nothing.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .memory import MemoryRunStore
-from .rows import (
-    Attention,
-    CallRow,
-    EndRow,
-    FrameRow,
-    NoteRow,
-    RequestRow,
-    RunRow,
-    RunStatus,
-    Signal,
-    Stored,
-    VisitRow,
-    Write,
-)
 from .store import RunStore
-from .text import dump_record, load_record
 
 if TYPE_CHECKING:
+    from .memory import MemoryRunStore
+    from .rows import (
+        Attention,
+        CallRow,
+        EndRow,
+        FrameRow,
+        NoteRow,
+        RequestRow,
+        RunRow,
+        RunStatus,
+        Signal,
+        Stored,
+        VisitRow,
+        Write,
+    )
     from .sqlite import SQLiteRunStore
+    from .text import dump_record, load_record
 
 __all__ = [
     "Attention",
@@ -48,10 +49,17 @@ __all__ = [
     "load_record",
 ]
 
+_LATER = {
+    "MemoryRunStore": ".memory",
+    "SQLiteRunStore": ".sqlite",
+    "dump_record": ".text",
+    "load_record": ".text",
+}
+"""Where what is no row is defined."""
+
 
 def __getattr__(name: str) -> Any:
-    if name == "SQLiteRunStore":
-        from .sqlite import SQLiteRunStore  # noqa: PLC0415 - the library of the database is loaded when it is needed
-
-        return SQLiteRunStore
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(_LATER.get(name, ".rows"), __name__), name)
+    return found

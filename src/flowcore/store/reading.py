@@ -8,18 +8,19 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ..errors import StoreError
-from ..events import EVENT_KINDS, Event, RunCancelledEvent, RunCompleted, RunFailedEvent
+from ..events import EVENT_KINDS
 from ..frame import Frame
 from ..scope import Budget, Usage
 from ..state import Codec
 from ..trace import Trace
+from ..trace_events import told_ending
 from ..visit import Ending, Note, Rare, VisitRecord, Way, Where
 from .beginnings import fill_in
 from .failures import read_failure
 from .logs import whole_logs
 from .rows import EndRow, FrameRow, NoteRow, Stored, VisitRow
 
-__all__ = ["Reading", "read_ending", "read_trace", "told_ending"]
+__all__ = ["Reading", "read_ending", "read_trace"]
 
 
 class Reading:
@@ -167,15 +168,6 @@ def read_ending(end: EndRow, codec: Codec) -> Ending:
         end.reason,
         end.stragglers,
     )
-
-
-def told_ending(ending: Ending) -> tuple[type[Event], dict[str, Any]]:
-    """Return the class of the event that tells of an ending, and what it tells."""
-    if ending.status == "completed":
-        return RunCompleted, {"value": ending.value, "exhausted": ending.exhausted}
-    if ending.status == "failed":
-        return RunFailedEvent, {"failure": ending.failure, "exhausted": ending.exhausted}
-    return RunCancelledEvent, {"reason": ending.reason}
 
 
 def _alternatives(flow: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[tuple[str, str], tuple[str, ...]]]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from .rows import Attention, EndRow, RequestRow, RunRow, RunStatus, Signal, Stored, Write
+if TYPE_CHECKING:
+    from .rows import Attention, EndRow, RequestRow, RunRow, RunStatus, Signal, Stored, Write
 
 __all__ = ["RunStore"]
 
