@@ -15,7 +15,9 @@ __all__ = ["Consolidation"]
 
 _COMPLETED = ("answer", "completed")
 _CLOSE = 5
-"""Memories that are looked at beside each fact."""
+"""Memories that are looked at beside each fact, since they share words with it."""
+_LATEST = 30
+"""Memories that are looked at whatever they say: what contradicts a fact need not share a word with it."""
 
 
 class Consolidation:
@@ -68,14 +70,16 @@ class Consolidation:
             if not facts:
                 return
             core = await self._memory.core_memory(request.user, self._agent)
-            reconciled = await self._reconcile(facts, await self._close_to(request.user, facts), core)
+            reconciled = await self._reconcile(facts, await self._beside(request.user, facts), core)
         if reconciled != Reconciled():
             await self._memory.apply(request.user, self._agent, reconciled)
 
-    async def _close_to(self, user: str, facts: Sequence[str]) -> list[Remembered]:
-        """Return what is remembered that is close to a fact, each once."""
+    async def _beside(self, user: str, facts: Sequence[str]) -> list[Remembered]:
+        """Return what is remembered that a fact may bear on, each once."""
         found: dict[str, Remembered] = {}
         for fact in facts:
             for each in await self._memory.search(user, self._agent, fact, _CLOSE):
                 found.setdefault(each.id, each)
+        for each in await self._memory.latest(user, self._agent, _LATEST):
+            found.setdefault(each.id, each)
         return list(found.values())

@@ -147,6 +147,10 @@ class MemoryStore(Memory, Protocol):
         """Return what fits a query, the best first, each with its id."""
         ...
 
+    async def latest(self, user: str, agent: str, most: int, /) -> Sequence[Remembered]:
+        """Return what was remembered last, the newest first."""
+        ...
+
     async def apply(self, user: str, agent: str, reconciled: Reconciled, /) -> None:
         """Make all changes or none, and begin a new generation."""
         ...
@@ -206,14 +210,21 @@ class OutputSink(Protocol):
 
 
 class Delivery(Protocol):
-    """Where the answer goes: a store of conversations, a messenger."""
+    """Where the answer goes: a store of conversations, a messenger.
 
-    async def store(self, request: AgentRequest, reply: AgentReply, /) -> None:
+    Each call has a key of its own, the same whenever it is made again: hand it to a service that knows such keys.
+    """
+
+    async def store(self, request: AgentRequest, reply: AgentReply, key: str, /) -> None:
         """Keep the answer, cleaned, with its conversation."""
         ...
 
-    async def send(self, request: AgentRequest, text: str, /) -> None:
+    async def send(self, request: AgentRequest, text: str, key: str, /) -> None:
         """Send a text to the user. Called at most once for the final response."""
+        ...
+
+    async def was_done(self, key: str, /) -> bool | None:
+        """Return whether what was begun under a key, and then interrupted, was done; None if nobody can tell."""
         ...
 
 

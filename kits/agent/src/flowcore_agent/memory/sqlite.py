@@ -113,12 +113,13 @@ class SQLiteMemory:
 
         return await self._do(select)
 
-    async def all(self, user: str, agent: str, /) -> Sequence[Remembered]:
-        """Return everything that is remembered, the oldest first."""
+    async def latest(self, user: str, agent: str, most: int, /) -> Sequence[Remembered]:
+        """Return what was remembered last, the newest first."""
 
         def select(connection: Connection) -> list[Remembered]:
             owner = _row(connection, user, agent)[0]
-            rows = connection.execute("SELECT id, text FROM memory WHERE owner = ? ORDER BY id", (owner,))
+            query = "SELECT id, text FROM memory WHERE owner = ? ORDER BY id DESC LIMIT ?"
+            rows = connection.execute(query, (owner, max(0, most)))
             return [Remembered(str(id), text) for id, text in rows]
 
         return await self._do(select)
