@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from flowcore import Continue, Node, Step, node
 from flowcore.messages import Message, ToolSchema
+from flowcore_agent.context.fence import one_line
 from flowcore_agent.loop.conversation import conversation
 from flowcore_agent.loop.tools import tools_of
 from flowcore_agent.parts import Parts
@@ -22,7 +24,6 @@ or done. Leave out what needs no step of its own.
 Tools there are:
 {tools}"""
 _MOST: Final = {"short": 4, "full": 12}
-_LONGEST = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,5 +56,5 @@ def _listed(tools: Sequence[ToolSchema]) -> str:
 
 
 def _text(plan: Plan, most: int) -> str:
-    steps = [" ".join(step.split())[:_LONGEST] for step in plan.steps[:most]]
-    return "\n".join(f"{number}. {step}" for number, step in enumerate(filter(None, steps), 1))
+    steps = filter(None, map(one_line, plan.steps))
+    return "\n".join(f"{number}. {step}" for number, step in enumerate(islice(steps, most), 1))

@@ -7,6 +7,7 @@ from typing import Literal
 
 from flowcore import Continue, Log, Node, Step, node
 from flowcore.messages import Message
+from flowcore_agent.context.fence import fenced, one_line
 from flowcore_agent.loop.conversation import conversation
 from flowcore_agent.parts import Parts
 from flowcore_agent.reply import Issue
@@ -26,6 +27,7 @@ You were about to answer:
 
 This was looked at, and it is missing or wrong: {missing}
 Put that right, then give the whole answer again."""
+_LONGEST = 2_000
 _CHECKED = ("answer", "completed")
 Verified = Literal["done", "again"]
 
@@ -60,7 +62,7 @@ def verify_node(parts: Parts) -> Node[AgentState, object, Verified, object]:
         except Exception as error:
             note_failure(state, "verify", error)
             return Continue("done", why={"checked": False})
-        missing = " ".join(verdict.missing.split())
+        missing = one_line(verdict.missing, _LONGEST)
         if verdict.is_done or not missing:
             return Continue("done", why={"checked": True})
         if state.turn >= parts.spec.limits.most_turns or not step.scope.can_invoke(requests=1, rounds=1):
@@ -77,7 +79,7 @@ def _is_worth_it(state: AgentState) -> bool:
 
 
 async def _verdict(parts: Parts, state: AgentState) -> Verdict:
-    asked = Message("user", _VERIFY.format(answer=state.text))
+    asked = Message("user", _VERIFY.format(answer=fenced(state.text)))
     sent = [*conversation(state), asked]
     if sent[-2].role == "assistant" and sent[-2].content == state.text:
         del sent[-2]
@@ -89,7 +91,7 @@ def _send_back(state: AgentState, missing: str) -> None:
     turns = list(state.turns)
     if turns and turns[-1].role == "assistant" and not turns[-1].tool_calls:
         state.turns = Log(turns[:-1])
-    state.missing = _AGAIN.format(answer=state.text, missing=missing)
+    state.missing = _AGAIN.format(answer=fenced(state.text), missing=missing)
 
 
 def _settle(state: AgentState) -> None:
