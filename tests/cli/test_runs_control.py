@@ -269,7 +269,7 @@ def test_ctrl_c_while_resuming_ends_the_run_and_a_signal_to_end_leaves_it(desk: 
 _RESUME = ("runs", "resume", "desk.py:slow_app", "t")
 
 
-@pytest.mark.behaviour("A81")
+@pytest.mark.behaviour("A93")
 def test_a_fork_begins_at_a_visit_and_the_first_run_stays(here: Path, call: Call) -> None:
     call("run", ".", "hello", *STORE, "--run-id", "t")
     before = rows(here / "runs.db", "SELECT * FROM runs")

@@ -14,6 +14,17 @@ import pytest
 from flowcore.store import MemoryRunStore, RunStore, SQLiteRunStore, writer
 from flowcore.testing import StoreContract
 
+for promise, proof in (
+    ("S1-01", StoreContract.test_each_source_leaves_one_record),
+    ("S1-01", StoreContract.test_there_is_one_run_of_an_id),
+    ("S1-28", StoreContract.test_the_first_ending_stands),
+    ("S1-28", StoreContract.test_of_a_hundred_who_end_a_run_one_does),
+    ("S1-30", StoreContract.test_an_ending_is_written_with_everything_that_it_ends),
+    ("S1-30", StoreContract.test_delegated_runs_end_with_the_one_that_delegated_them),
+    ("S1-30", StoreContract.test_an_ending_that_cannot_be_written_changes_nothing),
+):
+    pytest.mark.behaviour(promise)(proof)
+
 _READS = ("attention", "load", "requests", "run", "runs")
 
 
@@ -40,7 +51,6 @@ class Reopened:
         return read
 
 
-@pytest.mark.behaviour("S1-01", "S1-28", "S1-30")
 class TestMemory(StoreContract):
     is_durable = False
 
@@ -48,7 +58,6 @@ class TestMemory(StoreContract):
         return MemoryRunStore()
 
 
-@pytest.mark.behaviour("S1-01", "S1-28", "S1-30")
 class TestSQLite(StoreContract):
     def make_store(self, tmp_path: Path) -> RunStore:
         return SQLiteRunStore(tmp_path / "runs.db")

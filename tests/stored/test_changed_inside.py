@@ -127,7 +127,6 @@ async def test_a_changed_flow_goes_on_from_inside(store: RunStore, path: str) ->
     assert await outer(child("a", "b")).resume("run", store=store) == WHOLE
 
 
-@pytest.mark.behaviour("A95")
 @pytest.mark.parametrize("path", ["call#1/b#1", "map#1[0]/b#1", "map#1[1]/b#1"])
 async def test_a_node_inside_is_renamed(store: RunStore, path: str) -> None:
     await died(outer(child("a", "b")), store, path)

@@ -168,6 +168,7 @@ async def test_a_stop_that_a_dead_process_did_not_hear_stands(store: RunStore) -
     assert (await control(store, "run", by="ann").status()).status == "cancelled"
 
 
+@pytest.mark.behaviour("S1-27")
 async def test_a_failed_run_is_no_stopped_one(store: RunStore) -> None:
     @node(id="fails")
     async def fails(step: Step[Work]) -> Complete[str]:

@@ -89,7 +89,6 @@ async def until_second(steps: Steps) -> None:
         await anyio.lowlevel.checkpoint()
 
 
-@pytest.mark.behaviour("A97")
 async def test_a_run_that_is_walked_is_refused_and_says_who_walks_it() -> None:
     store, clock, steps = MemoryRunStore(), StepClock(), Steps()
     async with flow.start(State(), store=store, run_id=RUN_ID, clock=clock, deps=steps) as run:

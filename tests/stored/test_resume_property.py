@@ -75,6 +75,7 @@ async def test_a_process_for_each_visit_or_two(make: Make, seed: int, death: Dea
     await check(make, seed, [death] * (lives.writes + 5))
 
 
+@pytest.mark.behaviour("S1-14")
 @every_world
 @quick
 @given(seed=seeds)
