@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
+import anyio
 import pytest
 from tests.people.desk import pending, settled
+from tests.stored.dying import Hangs, Job, dying, resumed, store_of
 from tests.tools.room import Room, State, call
 
-from flowcore import Approval
-from flowcore.tools import Ask
+from flowcore import Approval, Complete, Flow, Step, node, tool
+from flowcore.testing import FakeClock
+from flowcore.tools import Allow, Ask, ToolCatalog, ToolExecutor
 
 
 @pytest.mark.behaviour("S1-13", "S4-15")
@@ -29,3 +35,58 @@ async def test_a_call_waits_for_consent_and_is_dispatched_once(answer: bool | Ap
         await run.answer(request.id, answer, by="ann")
         assert (await run.wait()).status == "completed"
     assert dispatched == ["delete"] * times
+    assert [result.status for result in room.results] == ["ok" if times else "denied"]
+
+
+def suspending(hangs: Hangs, effects: bool) -> Flow[Job, Any, list[str]]:
+    """Returns a flow that calls a tool which has to be agreed to, and then one that hangs, in one visit."""
+
+    @tool(effects=effects)
+    async def delete() -> str:
+        """Deletes."""
+        await hangs.do("delete")
+        return "deleted"
+
+    @tool
+    async def wait() -> str:
+        """Waits."""
+        await hangs.do("wait")
+        return "waited"
+
+    def policy(proposal: Any) -> Allow | Ask:
+        return Ask("Really?", expires=900) if proposal.tool.name == "delete" else Allow()
+
+    executor = ToolExecutor(ToolCatalog([delete, wait]), policy=policy)
+
+    @node
+    async def go(step: Step[Job]) -> Complete[list[str]]:
+        one, two = await executor.run([call("delete")]), await executor.run([call("wait")])
+        return Complete([result.text for result in (*one, *two)])
+
+    return Flow("suspending", go)
+
+
+@pytest.mark.behaviour("S1-13", "S4-15")
+@pytest.mark.parametrize("effects", [False, True])
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+async def test_a_run_that_was_suspended_in_a_dead_process_dispatches_the_call_once(
+    kind: str, effects: bool, tmp_path: Path
+) -> None:
+    store, clock, hangs = store_of(kind, tmp_path), FakeClock(), Hangs({"wait"})
+    flow = suspending(hangs, effects)
+    async with dying(flow, store, clock) as run:
+        (request,) = await pending(run)
+        await settled(run)
+    assert ((await store.run("run")).status, hangs.did) == ("waiting", [])
+    async with dying(flow, store, clock) as run:
+        assert await pending(run) == (request,)
+        await settled(run)
+        assert hangs.did == []
+        await run.answer(request.id, True, by="ann")
+        await hangs.begun.wait()
+    assert hangs.did == ["delete", "wait"]
+    hangs.begun = anyio.Event()
+    again = await resumed(flow, store, clock)
+    assert (again.value, hangs.did) == (["deleted", "waited"], ["delete", "wait", "wait"])
+    assert again.heard("request.opened") == []
+    assert [row.status for row in await store.requests("run", pending=False)] == ["answered"]

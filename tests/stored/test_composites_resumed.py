@@ -239,14 +239,18 @@ async def test_ten_items_that_each_fail_once_go_on_one_at_a_time() -> None:
 # ---- People ------------------------------------------------------------------------------------------------
 
 
-def asking(*ids: str) -> Flow[Any, Any, Any]:
+def question(id: str) -> Any:
     def show(state: State) -> str:
         return f"{state.n}?"
 
     def take(draft: State, answer: str) -> None:
         draft.words.append(answer)
 
-    rows = [ask(id, show=show, form=str, take=take, expires=10_000) for id in ids]
+    return ask(id, show=show, form=str, take=take, expires=10_000)
+
+
+def asking(*ids: str) -> Flow[Any, Any, Any]:
+    rows = [question(id) for id in ids]
     ways = zip(rows, [*rows[1:], end], strict=True)
     return Flow("asking", *(row.to(answered=following, expired=end) for row, following in ways), end)
 
@@ -268,7 +272,7 @@ async def answered(story: Story, *answers: str) -> tuple[list[str], str]:
     return asked, pending
 
 
-@pytest.mark.behaviour("A83", "A91")
+@pytest.mark.behaviour("A83")
 async def test_a_question_that_was_answered_is_not_asked_again() -> None:
     inner = asking("q1", "q2").as_node("inner", state=State)
     story = Story(around(inner))
@@ -281,6 +285,24 @@ async def test_a_question_that_was_answered_is_not_asked_again() -> None:
         await run.answer(None, "two", by="ann")
         assert await run.result() == ["one", "two"]
     assert [row.status for row in await story.store.requests(RUN_ID, pending=False)] == ["answered", "answered"]
+
+
+@pytest.mark.behaviour("A91")
+async def test_three_levels_that_each_ask_once_complete_over_three_deaths() -> None:
+    inside: Any = asking("ask low").as_node("low", state=State)
+    for id in ("middle", "top"):
+        row = question(f"ask {id}").to(answered=inside, expired=end)
+        inside = Flow(id, row, inside.to(end), end).as_node(id, state=State)
+    story = Story(around(inside))
+    top, middle, low = "top#1/ask top#1", "top#1/middle#1/ask middle#1", "top#1/middle#1/low#1/ask low#1"
+    assert await answered(story) == ([], top)
+    assert await answered(story, "one") == ([top], middle)
+    assert await answered(story, "two") == ([middle], low)
+    async with story.run(story.store, Stage()) as run:
+        while not run.requests:
+            await anyio.lowlevel.checkpoint()
+        await run.answer(None, "three", by="ann")
+        assert await run.result() == ["one", "two", "three"]
 
 
 @pytest.mark.behaviour("A99")
