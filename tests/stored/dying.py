@@ -67,15 +67,18 @@ def store_of(kind: str, folder: Path) -> RunStore:
 
 @asynccontextmanager
 async def dying(
-    flow: Flow[Any, Any, Any], store: RunStore, clock: FakeClock, **options: Any
+    flow: Flow[Any, Any, Any], store: RunStore, clock: FakeClock, start: Any = None, **options: Any
 ) -> AsyncIterator[Run[Any]]:
-    """Begins a run, or goes on with one; its process dies with the block, and then its lease runs out."""
+    """Begins a run, or goes on with one; its process dies with the block, and then its lease runs out.
+
+    It begins with a `Job`, if it is not said with what.
+    """
     process: Any = Process(store)
     known = [row.run_id for row in await store.runs()]
     run = (
         flow.reopen(RUN, store=process, clock=clock, **options)
         if RUN in known
-        else flow.start(Job(), run_id=RUN, store=process, clock=clock, **options)
+        else flow.start(Job() if start is None else start, run_id=RUN, store=process, clock=clock, **options)
     )
     async with run:
         with anyio.fail_after(10):

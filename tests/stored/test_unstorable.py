@@ -81,6 +81,7 @@ def named(result: RunResult[Any], *words: str) -> bool:
     return all(word in str(result.failure) for word in words)
 
 
+@pytest.mark.behaviour("A109")
 @THINGS
 async def test_in_a_patch(thing: Callable[[], Any]) -> None:
     result, store = await refused(chain(Box, count, put(thing()), count))
