@@ -16,6 +16,7 @@ from flowcore_agent.errors import (
     TurnLimitReached,
 )
 from flowcore_agent.flow import agent_flow
+from flowcore_agent.guardrails.entry import GuardEntry
 from flowcore_agent.limits import AgentLimits
 from flowcore_agent.memory import ModelExtractor, ModelReconciler, SQLiteMemory
 from flowcore_agent.models import ModelEntry, ModelTable
@@ -76,6 +77,7 @@ __all__ = [
     "FilePrompt",
     "Files",
     "Guard",
+    "GuardEntry",
     "GuardReport",
     "Issue",
     "Memory",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from flowcore import Flow
-from flowcore_agent.deliver import deliver_node
+from flowcore_agent.delivery.rows import delivery_rows
+from flowcore_agent.guardrails.nodes import guard_input_node
 from flowcore_agent.loop.rows import loop_rows
 from flowcore_agent.own_tools import own_tools
 from flowcore_agent.parts import Parts
@@ -28,17 +29,19 @@ def agent_flow(spec: AgentSpec) -> Flow[AgentState, object, AgentReply]:
     delegate = (delegate_tool(spec),) if spec.own_tools.sub_agent else ()
     parts = Parts.of(spec, (*own_tools(spec), *delegate))
     prepare: Any = prepare_node(parts)
-    deliver: Any = deliver_node(parts)
+    tail = delivery_rows(parts)
     verify = verify_node(parts) if spec.verify else None
-    loop = loop_rows(parts, deliver, verify)
+    loop = loop_rows(parts, tail.entry, verify)
     routing = routing_rows(parts, loop.entry)
+    guard: Any = guard_input_node(parts) if spec.guards else None
     return Flow(
         spec.name,
+        *([] if guard is None else [guard.to(passed=prepare, blocked=tail.entry)]),
         prepare.to(routing.entry),
         *routing.rows,
         *loop.rows,
-        *([] if verify is None else [verify.to(done=deliver, again=loop.entry)]),
-        deliver,
+        *([] if verify is None else [verify.to(done=tail.entry, again=loop.entry)]),
+        *tail.rows,
         finish=loop.finish,
         reserve=loop.reserve,
         description=spec.description or "A model that uses tools until it answers",

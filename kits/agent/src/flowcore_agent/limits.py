@@ -22,6 +22,8 @@ _COUNTS = (
     "same_tool_warn",
     "same_tool_end",
     "recalled",
+    "guard_window",
+    "guard_overlap",
 )
 
 
@@ -43,6 +45,10 @@ class AgentLimits:
         catalog: How many tools a turn may be shown at most.
         sub_turns: Turns of a sub-agent.
         recalled: How many memories a request is reminded of at most.
+        guard_timeout: Seconds that one look of a guardrail may take; None is no limit.
+        guard_window: Characters of a stream that the guardrails of the output look at in one go.
+        guard_overlap: How many of them they see again in the next window: of a phrase up to this length nothing
+            goes out before it was seen whole.
         keep_recent: Messages that compaction leaves as they are.
         compact_at: The share of the context from which on it is compacted.
         reserve: What is held back for the end when the budget of the run runs out. With a request and a round the
@@ -62,6 +68,9 @@ class AgentLimits:
     catalog: int = 64
     sub_turns: int = 6
     recalled: int = 5
+    guard_timeout: float | None = 10.0
+    guard_window: int = 400
+    guard_overlap: int = 100
     keep_recent: int = 6
     compact_at: float = 0.8
     reserve: Reserve = field(default_factory=Reserve)
@@ -87,14 +96,20 @@ class AgentLimits:
             yield f"keep_recent={self.keep_recent!r}: give a whole number, zero or more"
 
     def _wrong_shares(self) -> Iterator[str]:
-        for name in ("tool_timeout", "turn_timeout"):
+        for name in ("tool_timeout", "turn_timeout", "guard_timeout"):
             number = getattr(self, name)
             if number is not None and not number > 0:
                 yield f"{name}={number!r}: give seconds above zero"
         if self.on_limit not in ("wrap_up", "error"):
             yield f"on_limit={self.on_limit!r}: give 'wrap_up' or 'error'"
+        if self._wrong_windows():
+            yield f"guard_overlap={self.guard_overlap!r}: give fewer than guard_window={self.guard_window!r}"
         if not 0 < self.compact_at <= 1:
             yield f"compact_at={self.compact_at!r}: give a share above 0, at most 1"
+
+    def _wrong_windows(self) -> bool:
+        sizes = self.guard_overlap, self.guard_window
+        return all(type(size) is int for size in sizes) and not sizes[0] < sizes[1]
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] | None = None, **given: Any) -> AgentLimits:

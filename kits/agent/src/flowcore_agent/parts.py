@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from flowcore import ContractError
 from flowcore.models import ModelRunner
 from flowcore.tools import RepetitionGuard, ToolCatalog, ToolExecutor
+from flowcore_agent.guardrails.guardrail import Guardrail
 from flowcore_agent.own_tools import OwnTool, RunView, Toolbox
 from flowcore_agent.spec import AgentSpec
 
@@ -22,6 +23,8 @@ class Parts:
     catalog: ToolCatalog
     executor: ToolExecutor
     own: Mapping[str, OwnTool] = field(default_factory=dict[str, OwnTool])
+    input_guards: tuple[Guardrail, ...] = ()
+    output_guards: tuple[Guardrail, ...] = ()
 
     @classmethod
     def of(cls, spec: AgentSpec, own: Sequence[OwnTool] = ()) -> Parts:
@@ -37,7 +40,14 @@ class Parts:
         catalog = spec.catalog if spec.catalog is not None else ToolCatalog(())
         if own:
             catalog = Toolbox(catalog, own)
-        return cls(spec, catalog, _executor(spec, catalog), {each.tool.name: each for each in own})
+        return cls(
+            spec,
+            catalog,
+            _executor(spec, catalog),
+            {each.tool.name: each for each in own},
+            tuple(Guardrail(each, "input", spec.limits.guard_timeout) for each in spec.guards),
+            tuple(Guardrail(each, "output", spec.limits.guard_timeout) for each in spec.output_guards),
+        )
 
     def executor_for(self, view: Callable[[], RunView]) -> ToolExecutor:
         """Return the executor for the calls of one turn: own tools see the run as it stands."""

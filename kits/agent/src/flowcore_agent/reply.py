@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
+from flowcore import Usage
 from flowcore.messages import Attachment, Message
 
 __all__ = ["AgentReply", "EndReason", "GuardReport", "Issue", "Stage"]
@@ -30,12 +31,13 @@ class Issue:
 class GuardReport:
     """What a guardrail did. Only `passed` and `blocked` say that it has looked.
 
-    `off`: it is not configured. `skipped`: it could not be loaded. `failed_open`: it failed, and lets pass.
+    `off`: it is switched off. `skipped`: it could not be loaded, and lets pass. `failed_open`: it failed, and lets
+    pass. `failed_closed`: it failed or could not be loaded, and lets nothing pass.
     """
 
     side: Literal["input", "output"]
     name: str
-    status: Literal["passed", "blocked", "off", "skipped", "failed_open"]
+    status: Literal["passed", "blocked", "off", "skipped", "failed_open", "failed_closed"]
     reason: str = ""
 
 
@@ -46,6 +48,7 @@ class AgentReply:
     `text` is the cleaned answer; '' where there is none, since an answer in words is not guaranteed. `is_partial`
     says that it was made before the work was cut short. `turn` is what to keep of this turn: the assistant's
     messages with their calls, and the results; given back with the next request they are its history.
+    `was_delivered` says that the user was sent a message. `usage` is what was spent, without the time.
     """
 
     text: str
@@ -57,3 +60,4 @@ class AgentReply:
     issues: tuple[Issue, ...] = ()
     guards: tuple[GuardReport, ...] = ()
     was_delivered: bool = False
+    usage: Usage = field(default_factory=Usage)

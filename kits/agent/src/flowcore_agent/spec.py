@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import NoneType
-from typing import Literal
+from typing import Any, Literal
 
 from flowcore import ContractError
 from flowcore.messages import ModelSettings
 from flowcore.models import ModelRunner
 from flowcore.tools import Allowed, Hook, Policy, ToolCatalog
+from flowcore_agent.guardrails.entry import GuardEntry
 from flowcore_agent.limits import AgentLimits
 from flowcore_agent.ports import (
     Authenticate,
@@ -32,13 +33,14 @@ __all__ = ["AgentSpec", "OwnTools"]
 
 @dataclass(frozen=True, slots=True)
 class OwnTools:
-    """Which of the loop's own tools the model gets."""
+    """Which of the loop's own tools the model gets. `message` sends the user a text at once."""
 
     todo: bool = False
     memory: bool = False
     skills: bool = False
     sub_agent: bool = False
     completion: bool = False
+    message: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,7 +75,8 @@ class AgentSpec:
         tells_time: Whether the model is told the time.
         required: Sections of the context without which a request fails. Of any other it is an issue.
         guards: Guardrails of what comes in.
-        output_guards: Guardrails of what goes out.
+        output_guards: Guardrails of what goes out: of the whole answer, and of the pieces of a stream in windows.
+        refusal: What the user is told where a guardrail blocks; '' is nothing.
         sink: Where the pieces of the answer go.
         delivery: Where the answer goes.
         observers: Called after a run that completed.
@@ -109,8 +112,9 @@ class AgentSpec:
     prompt_parts: Collection[PromptPart] = PROMPT_PARTS
     tells_time: bool = False
     required: Collection[Section] = ()
-    guards: Sequence[Guard] = ()
-    output_guards: Sequence[Guard] = ()
+    guards: Sequence[Guard | GuardEntry] = ()
+    output_guards: Sequence[Guard | GuardEntry] = ()
+    refusal: str = ""
     sink: OutputSink | None = None
     delivery: Delivery | None = None
     observers: Sequence[Observer] = ()
@@ -135,6 +139,9 @@ class AgentSpec:
             faults.append("own_tools.memory is on, and there is no memory: give memory=")
         if self.own_tools.skills and self.skills is None:
             faults.append("own_tools.skills is on, and there are no skills: give skills=")
+        if self.own_tools.message and self.delivery is None:
+            faults.append("own_tools.message is on, and there is nowhere to send to: give delivery=")
+        faults += self._wrong_guards()
         if faults:
             raise ContractError(f"AgentSpec {self.name!r}: {'; '.join(faults)}")
 
@@ -145,6 +152,20 @@ class AgentSpec:
         for name in self.required:
             if getattr(self, "catalog" if name == "tools" else name, "") is None:
                 yield f"required names {name}, and the agent has none"
+
+    def _wrong_guards(self) -> Iterator[str]:
+        for side in ("guards", "output_guards"):
+            given: Sequence[Any] = getattr(self, side)
+            for place, guard in enumerate(given):
+                works = isinstance(guard, GuardEntry) or (
+                    callable(getattr(guard, "check", None))
+                    and isinstance(getattr(guard, "fails_open", None), bool)
+                )
+                if not works or not isinstance(getattr(guard, "name", None), str):
+                    yield f"{side}[{place}] is a {type(guard).__name__}: give name, fails_open and async check()"
+            names = [getattr(guard, "name", None) for guard in given]
+            if twice := sorted({str(name) for name in names if names.count(name) > 1}):
+                yield f"{side} has {', '.join(twice)} more than once: give each a name of its own"
 
     @property
     def system_prompt_supported(self) -> bool:

@@ -31,7 +31,7 @@ class AgentState:
     not all of them are; `plan` and `missing` are what a plan and a check of the answer came to. `turns` is what
     the loop has added: replies with their calls, and results. `calls` are those of the last reply, to be run
     next. `said` keeps every text of the model, so that something is left after a failure, and `thoughts` what it
-    reasoned.
+    reasoned. `cleared` is the mark of the text that has passed the gate of a stream last.
     """
 
     request: AgentRequest
@@ -63,3 +63,4 @@ class AgentState:
     was_delivered: bool = False
     issues: tuple[Issue, ...] = ()
     guards: tuple[GuardReport, ...] = ()
+    cleared: str = ""

@@ -53,6 +53,8 @@ def act_node(parts: Parts) -> Node[AgentState, object, Any, object]:
 def _apply(parts: Parts, step: Step[AgentState], results: Iterable[ToolResult]) -> None:
     for result in results if parts.own else ():
         own = parts.own.get(result.tool)
+        if own is not None and own.doubt is not None and result.status == "unknown":
+            own.doubt(step.state)
         if own is None or not result.is_ok:
             continue
         value = result.value.value if isinstance(result.value, ToolOutput) else result.value

@@ -9,8 +9,10 @@ from flowcore.context import pruned, selected, tell_compacted, tokens_of
 from flowcore.errors import ContextOverflow
 from flowcore.messages import Message, ModelReply, ToolSchema
 from flowcore.tools import assistant_message
+from flowcore_agent.guardrails.passing import through_gate
 from flowcore_agent.loop.conversation import body, conversation, put_body
 from flowcore_agent.parts import Parts
+from flowcore_agent.ports import OutputSink
 from flowcore_agent.state import AgentState
 
 __all__ = ["CUT_SHORT", "NOT_EXECUTED", "ask", "close_calls"]
@@ -28,7 +30,7 @@ async def ask(
 
     What the provider finds too long is reduced and sent once more; the reduction stays, for the next turns.
     """
-    state, spec = step.state, parts.spec
+    state = step.state
     last = (Message("user", told),) if told else ()
 
     def shorten(messages: tuple[Message, ...], error: ContextOverflow) -> Sequence[Message]:
@@ -39,9 +41,12 @@ async def ask(
         put_body(state, after)
         return [*conversation(state), *last]
 
-    reply = await parts.runner(state.model).invoke(
-        [*conversation(state), *last], tools=tools, sink=spec.sink, settings=state.settings, reducer=shorten
-    )
+    async def send(sink: OutputSink | None) -> ModelReply[str]:
+        return await parts.runner(state.model).invoke(
+            [*conversation(state), *last], tools=tools, sink=sink, settings=state.settings, reducer=shorten
+        )
+
+    reply = await through_gate(parts, step, send)
     _take(state, reply)
     return reply
 

@@ -37,6 +37,8 @@ def think_node(parts: Parts) -> Node[AgentState, object, Any, object]:
         is_last = wraps_up and state.turn >= limits.most_turns
         reply = await ask(parts, step, tools, SUM_UP if is_last else "")
         why = {"turn": state.turn, "calls": len(state.calls)}
+        if state.reason == "blocked":
+            return Continue("answer", why={**why, "blocked": True})
         if not state.calls:
             state.reason = "answer" if reply.text.strip() or reply.attachments else "no_answer"
             return Continue("answer", why=why)

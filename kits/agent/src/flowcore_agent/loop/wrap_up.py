@@ -29,7 +29,8 @@ def wrap_up_node(parts: Parts) -> Node[AgentState, object, None, object]:
             state.reason = "exhausted"
         reply = await ask(parts, step, told=WRAP_UP)
         close_calls(state, NOT_EXECUTED)
-        if not (reply.text.strip() or reply.attachments) and state.said:
+        said_nothing = not (reply.text.strip() or reply.attachments) and state.reason != "blocked"
+        if said_nothing and state.said:
             state.text, state.is_partial = state.said[-1], True
         return Continue()
 

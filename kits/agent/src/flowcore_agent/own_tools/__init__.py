@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flowcore_agent.own_tools.completion import completion_tool
 from flowcore_agent.own_tools.memory import memory_tools
+from flowcore_agent.own_tools.message import message_tool
 from flowcore_agent.own_tools.own import OwnTool, RunView
 from flowcore_agent.own_tools.skills import skill_tool
 from flowcore_agent.own_tools.todo import todo_tool
@@ -21,6 +22,8 @@ def own_tools(spec: AgentSpec) -> tuple[OwnTool, ...]:
         found += memory_tools(spec.memory, spec.name)
     if wanted.skills and spec.skills is not None:
         found.append(skill_tool(spec.skills))
+    if wanted.message and spec.delivery is not None:
+        found.append(message_tool(spec, spec.delivery))
     if wanted.completion:
         found.append(completion_tool())
     return tuple(found)

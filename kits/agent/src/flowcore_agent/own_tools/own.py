@@ -39,12 +39,14 @@ class OwnTool:
     `tool` is an ordinary tool, whose context has a `RunView` as its `deps`. Calls run side by side and may be cut
     off, so it changes nothing of the run. What it returns is plain data, or `ToolOutput` with plain data as its
     value. When all calls of the turn have ended, in their order, `apply` is given this and changes the state, and
-    `tell` is given it to emit events and keep artifacts.
+    `tell` is given it to emit events and keep artifacts. `doubt` changes the state where nobody knows whether the
+    call was done.
     """
 
     tool: Tool
     apply: Callable[[AgentState, Any], None] | None = None
     tell: Callable[[Step[AgentState], Any], None] | None = None
+    doubt: Callable[[AgentState], None] | None = None
 
     def bound(self, view: Callable[[], RunView]) -> Tool:
         """Return the tool for the calls of one turn; `view` is asked for when it is called."""

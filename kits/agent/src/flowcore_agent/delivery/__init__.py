@@ -1,0 +1,1 @@
+"""The delivery: the answer is cleaned, kept, sent once, and handed to the caller."""
