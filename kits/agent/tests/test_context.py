@@ -82,13 +82,6 @@ def test_the_parts_word_for_word() -> None:
     ]
 
 
-def test_of_many_tools_the_first_are_named() -> None:
-    card = ToolsetCard("shop", tuple(f"t{n}" for n in range(23)))
-    text = system_prompt(replace(FULL, toolsets=(card,)), ["toolsets"])
-    assert "- shop: t0, t1, " in text
-    assert ", t19, and 3 more\n" in text
-
-
 @given(st.text(alphabet="~a\n #`"))
 def test_a_text_between_marks_cannot_end_them(text: str) -> None:
     mark, _, rest = fenced(text).partition("\n")

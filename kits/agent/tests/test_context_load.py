@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace as Kit
@@ -12,15 +13,17 @@ from typing import Any
 import anyio
 import pytest
 
-from flowcore import BudgetExhausted, ContractError
+from flowcore import Budget, BudgetExhausted, Complete, ContractError, Flow, Step, node
 from flowcore.errors import SignInNeeded
 from flowcore.events import Custom, RunStarted
-from flowcore.messages import Message
+from flowcore.messages import Attachment, Message
+from flowcore.store import MemoryRunStore
 from flowcore.testing import FakeClock
 from flowcore.tools import Tool, tool
 from flowcore_agent import (
     AgentLimits,
     AgentRequest,
+    AgentState,
     CustomPrompt,
     FileFolder,
     Issue,
@@ -30,7 +33,11 @@ from flowcore_agent import (
     admit,
     agent_flow,
 )
+from flowcore_agent.context.context import AgentContext, Given
+from flowcore_agent.context.core_memory import CoreMemory
+from flowcore_agent.context.load import load_context
 from flowcore_agent.errors import ContextUnavailable
+from flowcore_agent.parts import Parts
 
 
 @tool
@@ -249,6 +256,14 @@ async def test_a_toolset_of_which_nothing_is_allowed_has_no_card(kit: Kit) -> No
     assert "garden" not in desk.requests[0].messages[0].content
 
 
+async def test_where_not_all_tools_are_shown_none_is_named(kit: Kit) -> None:
+    limits = AgentLimits(catalog=1)
+    desk = kit.Desk(["Fine."], [Shed("garden"), Shed("cellar")], spec={"limits": limits})
+    await desk.ask()
+    told = "(1): you are shown those that fit"
+    assert f"- garden {told}\n- cellar {told}\n" in desk.requests[0].messages[0].content
+
+
 async def heard(desk: Any, request: AgentRequest) -> list[Any]:
     async with agent_flow(desk.agent).start(admit(desk.agent, request)) as run:
         return [event async for event in run.events()]
@@ -359,6 +374,48 @@ async def test_the_loops_own_tools_are_there_only_where_the_spec_wants_them(kit:
     desk = kit.Desk(["Fine."], spec=spied(Spy()))
     await desk.ask()
     assert desk.requests[0].tools == ()
+
+
+@pytest.mark.behaviour("S0-08")
+async def test_everything_that_an_agent_has_is_loaded(kit: Kit) -> None:
+    loaded: list[AgentContext] = []
+    spec = spied(Spy(), profile={"Shop": "Bonn."}, guidance="Be polite.", tells_time=True)
+    desk = kit.Desk(
+        ["Fine."], [Shed("garden"), Shed("mail", SignInNeeded("https://mail.example")), look], spec=spec
+    )
+    parts = Parts.of(desk.agent)
+
+    @node
+    async def load(step: Step[AgentState]) -> Complete[None]:
+        loaded.append(await load_context(parts, step, CoreMemory(desk.agent.memory)))
+        return Complete(None)
+
+    request = AgentRequest((Message("user", "Tea?"),), user="ann", **NAMED)
+    await Flow("load", load).run(admit(desk.agent, request), budget=Budget(rounds=3, seconds=9))
+    (context,) = loaded
+    assert [entry.name for entry in fields(context) if getattr(context, entry.name) is None] == []
+    assert context.request.user == "ann"
+    assert (context.agent, context.model, context.core, context.path) == ("agent", "scripted", "1.0", "load#1")
+    assert context.tools == ("look", "garden_dig")
+    assert context.files == (Given("tea.md", "All about tea.md."),)
+    assert (context.round, context.remaining["rounds"]) == (1, 2)
+
+
+@pytest.mark.parametrize("store", [None, MemoryRunStore])
+async def test_what_was_prepared_is_stored_with_the_run(kit: Kit, store: Any) -> None:
+    turn = (
+        Message("assistant", "", (kit.call("look"),)),
+        Message("tool", "seen", tool_call_id="look"),
+        Message("user", "See.", attachments=(Attachment("image/png", b"x"),)),
+        Message("assistant", "Seen."),
+    )
+    talk = (Message("user", "Look."), Message("assistant", "Seen."), Message("user", "And now?"))
+    request = AgentRequest(talk, user="ann", history=(turn,), summary="They met.", **NAMED)
+    desk = kit.Desk(["Fine."], spec=spied(Spy(), tells_time=True))
+    result = await agent_flow(desk.agent).run(admit(desk.agent, request), check=False, store=store and store())
+    assert (result.status, result.state.text, result.state.issues) == ("completed", "Fine.", ())
+    assert tuple(result.state.prepared) == desk.requests[0].messages[1:]
+    assert len(result.state.prepared) == 6 + 1 + 3
 
 
 def test_a_spec_that_cannot_be_meant_is_refused(kit: Kit) -> None:

@@ -16,10 +16,14 @@ __all__ = ["AgentContext", "Given", "ToolsetCard"]
 
 @dataclass(frozen=True, slots=True)
 class ToolsetCard:
-    """What the model is told of a toolset: its tools that the request may use, or why there are none."""
+    """What the model is told of a toolset: its tools that the request may use, or why there are none.
+
+    `is_large` says that there are more tools than a turn is shown, so that these are not all there.
+    """
 
     name: str
     tools: tuple[str, ...] = ()
+    is_large: bool = False
     failure: str = ""
 
 

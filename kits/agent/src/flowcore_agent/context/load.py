@@ -128,8 +128,9 @@ def _cards(parts: Parts, tools: Mapping[str, Tool]) -> Iterator[ToolsetCard]:
     for name, tool in tools.items():
         if tool.toolset:
             sets.setdefault(tool.toolset, []).append(name)
+    is_large = len(tools) > parts.spec.limits.catalog
     for toolset, names in sets.items():
-        yield ToolsetCard(toolset, tuple(names))
+        yield ToolsetCard(toolset, tuple(names), is_large)
     sign_in = parts.catalog.sign_in
     for toolset, reason in parts.catalog.failures.items():
         wants_user = sign_in is not None and toolset in sign_in.servers

@@ -89,8 +89,8 @@ class SQLiteMemory:
         return known
 
     async def set_profile(self, user: str, agent: str, profile: Mapping[str, str], /) -> None:
-        """Put a profile in the place of the one before."""
-        text = json.dumps(dict(profile), ensure_ascii=False)
+        """Put a profile in the place of the one before. Raises `ValueError` for one that is too long."""
+        text = self._fitting(json.dumps(dict(profile), ensure_ascii=False))
 
         def write(connection: Connection) -> None:
             owner = _owner(connection, user, agent)

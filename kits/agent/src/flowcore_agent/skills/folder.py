@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from os import PathLike
+from os.path import lexists
 from pathlib import Path
 
 import anyio.to_thread
@@ -51,8 +53,7 @@ class SkillFolder:
         return await anyio.to_thread.run_sync(self._read, name)
 
     def _cards(self) -> list[SkillCard]:
-        names = sorted(path.name for path in self.path.iterdir() if (path / _FILE).exists())
-        return [self._card(name) for name in names]
+        return [self._card(name) for name in sorted(os.listdir(self.path)) if lexists(self.path / name / _FILE)]
 
     def _card(self, name: str) -> SkillCard:
         try:
