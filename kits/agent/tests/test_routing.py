@@ -38,7 +38,11 @@ async def look(at: int = 0) -> str:
 
 def made(name: str, description: str = "", *parameters: str) -> Tool:
     schema = {"type": "object", "properties": {each: {"type": "string"} for each in parameters}}
-    return Tool(name=name, description=description, parameters=schema, call=lambda *about: name, is_async=False)
+
+    async def call(context: Any, arguments: Any) -> str:
+        return name
+
+    return Tool(name=name, description=description, parameters=schema, call=call)
 
 
 SHOP = [
@@ -161,7 +165,8 @@ async def test_a_budget_that_runs_out_in_the_classifier_ends_the_run(kit: Kit) -
     [
         ("Thank you very much!", ["look"], Class("direct")),
         ("Hi", ["look"], Class("direct")),
-        ("", ["look"], Class("direct")),
+        ("", ["look"], Class("task")),
+        ("OK, good.", ["look"], Class("task")),
         ("What is in the box?", [], Class("direct")),
         ("What is in the box?", ["look"], Class("task")),
         ("Hello, what is in the box?", ["look"], Class("task")),

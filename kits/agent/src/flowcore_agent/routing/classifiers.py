@@ -25,8 +25,8 @@ few steps that build on one another, "full" for work with many parts.
 
 Tools there are: {tools}"""
 _COURTESIES = frozenset(
-    "bye cheers good great hello hey hi morning evening afternoon night ok okay please thank thanks you very much"
-    " perfect nice cool welcome".split()
+    "hi, hello, hey, good morning, good afternoon, good evening, good night, bye, goodbye, thanks, thanks a lot,"
+    " many thanks, thank you, thank you very much, thank you so much".split(", ")
 )
 _ITEM = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s", re.MULTILINE)
 
@@ -49,8 +49,9 @@ class ModelClassifier:
 class RuleClassifier:
     """Classes a request by its length and form, without a model.
 
-    A mere courtesy, and everything where there are no tools, is answered directly. All else is a task: planned in
-    short from `short_from` words or one item of a list on, and in full from `full_from` words or three items on.
+    A mere courtesy, and everything where there are no tools, is answered directly; "yes" and "ok" are none, since
+    there may be something to be done then. All else is a task: planned in short from `short_from` words or one
+    item of a list on, and in full from `full_from` words or three items on.
     """
 
     short_from: int = 40
@@ -61,7 +62,7 @@ class RuleClassifier:
         """Return the class of the last message of the user."""
         text = next((message.content for message in reversed(messages) if message.role == "user"), "")
         words = re.findall(r"\w+", text.lower())
-        if not tools or all(word in self.courtesies for word in words):
+        if not tools or " ".join(words) in self.courtesies:
             return Class("direct")
         items = len(_ITEM.findall(text))
         if items >= 3 or len(words) >= self.full_from:

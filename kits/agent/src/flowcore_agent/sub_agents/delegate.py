@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from flowcore import Budget, Flow, RunCancelled, RunFailed, RunResult, Step, Trigger
+from flowcore import Budget, BudgetExhausted, Flow, RunCancelled, RunFailed, RunResult, Step
 from flowcore.events import Event
 from flowcore.tools import ToolContext, ToolOutput, tool
 from flowcore_agent.own_tools import OwnTool, RunView
@@ -18,7 +18,6 @@ from flowcore_agent.sub_agents.flow import sub_agent_flow, sub_agent_state
 __all__ = ["delegate_tool"]
 
 _DEPTH = 1
-_TITLE = 120
 _OF_THE_AGENT = Budget(rounds=None)
 """No limits but those of the run around: the turns of a sub-agent end its loop."""
 
@@ -54,14 +53,11 @@ async def _run(
     def tell(event: Event) -> None:
         context.emit(SubAgentEvent(name, _DEPTH, event))
 
-    request = view.request
     result = await flow.run(
         sub_agent_state(agent, view, task),
         deps=view.deps,
         budget=_OF_THE_AGENT,
         observers=[tell],
-        trigger=Trigger("delegation", request.user, agent, request.conversation, context.run_id),
-        title=" ".join(task.split())[:_TITLE],
         check=False,
     )
     conclusion, usage = _conclusion(result), result.usage
@@ -79,9 +75,15 @@ async def _run(
 
 
 def _conclusion(result: RunResult[Conclusion]) -> Conclusion:
-    """Return what a run completed with. Raises what ended it otherwise, which ends the call, or the run."""
+    """Return what a run completed with, or had found when the budget ran out: the agent can sum that up.
+
+    Raises what ended it otherwise, which ends the call, or the agent's run.
+    """
     if result.failure is not None:
-        raise result.failure.exception or RunFailed(result.failure)
+        error = result.failure.exception or RunFailed(result.failure)
+        if isinstance(error, BudgetExhausted) and result.state.said:
+            return Conclusion(result.state.said[-1], "exhausted", is_partial=True)
+        raise error
     if result.value is None:
         raise RunCancelled(result.reason)
     return result.value
