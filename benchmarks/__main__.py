@@ -75,7 +75,7 @@ def main() -> None:
     found = sides(chosen.peer)
     known = versions(found)
     print(f"{machine(known)}\nmedians of {rounds} pairs; CPU time, but wall time for imports, runs at once,")
-    print("runs stored with FULL, and resuming\n")
+    print("and stored runs but for those of three lengths\n")
     print(titles())
     figures: list[Figure] = []
     for workload in workloads(chosen.only, quick=chosen.quick):

@@ -111,8 +111,10 @@ def _stored() -> Iterator[Workload]:
     visit = replace(visit, side="stored", against="stored", base="bare_full")
     yield visit
     visit = replace(visit, peers=False)
-    normal = replace(visit, work="durable_normal", base="bare_normal", op="cpu")
+    normal = replace(visit, work="durable_normal", base="bare_normal")
     yield replace(normal, title="the same, NORMAL", runs=5)
+    normal = replace(normal, op="cpu")
+    yield replace(normal, title="the same, NORMAL, CPU time alone", runs=5)
     at_once = replace(visit, work="durable50", base="bare50", size=10_000, units=10_000)
     yield replace(at_once, group="durable50", title="50 stored runs at once, FULL")
     weighed = replace(normal, title="the file of a stored run", unit="B a visit", op="disk")
