@@ -3,6 +3,7 @@
 from flowcore_agent.admission.chat import chat_request
 from flowcore_agent.admission.cores import CoreVersion, available_cores, resolve_core
 from flowcore_agent.admit import admit
+from flowcore_agent.after import after_run
 from flowcore_agent.agent import Agent, AgentGraph, dispatch
 from flowcore_agent.consolidation import Consolidation
 from flowcore_agent.context.folder import FileFolder
@@ -48,6 +49,7 @@ from flowcore_agent.sections import PROMPT_PARTS, PromptPart, Section
 from flowcore_agent.skills import SkillFolder
 from flowcore_agent.spec import AgentSpec, OwnTools
 from flowcore_agent.state import AgentState, Todo
+from flowcore_agent.stream import StreamKind, StreamPiece
 from flowcore_agent.sub_agents.events import SubAgentEvent
 
 __all__ = [
@@ -107,10 +109,13 @@ __all__ = [
     "SkillFolder",
     "Skills",
     "Stage",
+    "StreamKind",
+    "StreamPiece",
     "SubAgentEvent",
     "Todo",
     "TurnLimitReached",
     "admit",
+    "after_run",
     "agent_flow",
     "available_cores",
     "chat_request",

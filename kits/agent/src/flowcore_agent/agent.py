@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
 
@@ -11,11 +12,13 @@ from flowcore import Budget, Clock, Flow, Run, Trigger
 from flowcore.events import Event
 from flowcore.store import RunStore
 from flowcore_agent.admit import admit_caller
+from flowcore_agent.after import after_run
 from flowcore_agent.flow import agent_flow
 from flowcore_agent.reply import AgentReply
 from flowcore_agent.request import AgentRequest
 from flowcore_agent.spec import AgentSpec
 from flowcore_agent.state import AgentState
+from flowcore_agent.stream import Streamed, StreamPiece
 
 __all__ = ["Agent", "AgentGraph", "RunOptions", "dispatch"]
 
@@ -60,6 +63,7 @@ class Agent:
     def __init__(self, spec: AgentSpec, *, graphs: Mapping[str, AgentGraph] | None = None) -> None:
         self.spec = spec
         """All that is said of the agent."""
+        self._graphs = graphs
         self.flow = dispatch(spec, graphs)
         """What is run for each request: to be drawn, and to resume stored runs with."""
 
@@ -99,11 +103,39 @@ class Agent:
         async with self.flow.start(state, **self._settled(state, parent, options)) as run:
             yield run
 
+    def stream(
+        self, request: AgentRequest, *, parent: str = "", **options: Unpack[RunOptions]
+    ) -> AbstractAsyncContextManager[AsyncIterator[StreamPiece]]:
+        """Return a stream: `async with agent.stream(request) as pieces:` admits the request, then starts the run.
+
+        The stream ends with a piece of kind `end`, however the run ended. Leaving early cancels it. Takes what
+        `run` takes.
+        """
+        return self._streamed(request, parent, options)
+
+    @asynccontextmanager
+    async def _streamed(
+        self, request: AgentRequest, parent: str, options: RunOptions
+    ) -> AsyncGenerator[AsyncIterator[StreamPiece]]:
+        state = await self.admit(request)
+        streamed = Streamed(self.spec.sink)
+        flow = dispatch(replace(self.spec, sink=streamed), self._graphs)
+        settled = self._settled(state, parent, options)
+        settled["observers"] = [*settled.get("observers", ()), streamed.observe]
+        try:
+            async with flow.start(state, **settled) as run:
+                streamed.run = run
+                yield streamed.pieces
+        finally:
+            streamed.close()
+
     def _settled(self, state: AgentState, parent: str, options: RunOptions) -> _Settled:
-        """Return the options of a run, with what started it, and a title of its last message."""
+        """Return the options of a run, with what started it, its title, and who is told of it afterwards."""
         asked = state.request
         trigger = Trigger(asked.source, asked.user, self.spec.name, asked.conversation, parent)
         settled: _Settled = {"title": _title(asked), **options, "trigger": trigger}
+        if self.spec.observers:
+            settled["observers"] = [*settled.get("observers", ()), *after_run(self.spec.observers, asked)]
         return settled
 
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections import deque
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 from flowcore.messages import Chunk
 from flowcore_agent.guardrails.windows import Windows
 from flowcore_agent.ports import OutputSink
 
-__all__ = ["OutputGate", "mark_of"]
+__all__ = ["SAYING", "OutputGate", "mark_of"]
+
+SAYING = frozenset(("complete", "send_message"))
+"""Own tools whose arguments are words for the user, which are looked at when the call is run."""
 
 
 class OutputGate:
@@ -28,6 +32,7 @@ class OutputGate:
         self._text = Windows(size, overlap)
         self._reasoning = Windows(size, overlap)
         self._held: deque[tuple[Chunk, int, int]] = deque()
+        self._saying: set[int | None] = set()
         self._hash = hashlib.sha256()
 
     @property
@@ -44,11 +49,17 @@ class OutputGate:
         self._reasoning.add(chunk.reasoning)
         self._text.add(chunk.text)
         self._hash.update(chunk.text.encode("utf-8", "surrogatepass"))
-        self._held.append((chunk, self._text.length, self._reasoning.length))
+        self._held.append((self._unsaid(chunk), self._text.length, self._reasoning.length))
         for windows in (self._reasoning, self._text):
             for window in windows.full():
                 await self._look(window)
         await self._hand_on()
+
+    def _unsaid(self, chunk: Chunk) -> Chunk:
+        """Return a piece without the words for the user that the arguments of a call have."""
+        if chunk.call is not None and chunk.call_name in SAYING:
+            self._saying.add(chunk.call)
+        return replace(chunk, arguments="") if chunk.arguments and chunk.call in self._saying else chunk
 
     async def close(self) -> None:
         """See what is left, and hand it on: the reply is whole."""

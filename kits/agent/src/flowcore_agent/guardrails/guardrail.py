@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from inspect import isawaitable
 from typing import Literal
 
 import anyio
@@ -31,7 +30,6 @@ class Guardrail:
         self._given = given
         self._side: Side = side
         self._timeout = timeout
-        self._loaded: Guard | None = None if isinstance(given, GuardEntry) else given
 
     async def look(self, text: str, messages: Sequence[Message]) -> GuardReport:
         """Return what came of a look at a text.
@@ -39,15 +37,16 @@ class Guardrail:
         Raises `ContractError` where the guard returns no text. Whatever else it raises, and that it takes too
         long, is in the report.
         """
-        if isinstance(self._given, GuardEntry) and not self._given.is_enabled:
+        given = self._given
+        if isinstance(given, GuardEntry) and not given.is_enabled:
             return GuardReport(self._side, self.name, "off")
         try:
             with anyio.fail_after(self._timeout):
-                guard = await self._load()
+                guard = await given.guard() if isinstance(given, GuardEntry) else given
         except ContractError:
             raise
         except Exception as error:
-            status: _Status = "skipped" if self._given.fails_open else "failed_closed"
+            status: _Status = "skipped" if given.fails_open else "failed_closed"
             return GuardReport(self._side, self.name, status, f"could not be loaded: {self._words(error)}")
         try:
             with anyio.fail_after(self._timeout):
@@ -55,20 +54,13 @@ class Guardrail:
         except ContractError:
             raise
         except Exception as error:
-            status = "failed_open" if self._given.fails_open else "failed_closed"
+            status = "failed_open" if given.fails_open else "failed_closed"
             return GuardReport(self._side, self.name, status, self._words(error))
         if not isinstance(reason, str):  # pyright: ignore[reportUnnecessaryIsInstance] - what apps return is theirs
             raise ContractError(
                 f"guard {self.name!r} returned a {type(reason).__name__}: give why the text is blocked, or ''"
             )
         return GuardReport(self._side, self.name, "blocked" if reason else "passed", reason)
-
-    async def _load(self) -> Guard:
-        if self._loaded is None:
-            assert isinstance(self._given, GuardEntry)  # else it is there from the beginning
-            guard = self._given.load()
-            self._loaded = await guard if isawaitable(guard) else guard
-        return self._loaded
 
     def _words(self, error: Exception) -> str:
         if isinstance(error, TimeoutError) and not str(error) and self._timeout is not None:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from flowcore import Continue, Log, Node, Step, node
 from flowcore.messages import Message
-from flowcore_agent.guardrails.gate import mark_of
+from flowcore_agent.guardrails.gate import SAYING, mark_of
 from flowcore_agent.guardrails.guardrail import look
 from flowcore_agent.guardrails.telling import tell_checked
 from flowcore_agent.parts import Parts
@@ -79,9 +79,5 @@ def _without_words(turns: Iterable[Message]) -> Iterable[Message]:
         if message.role != "assistant":
             yield message
         elif message.tool_calls:
-            calls = (replace(call, arguments="{}") if call.name in _SAYS else call for call in message.tool_calls)
+            calls = (replace(call, arguments="{}") if call.name in SAYING else call for call in message.tool_calls)
             yield replace(message, content="", tool_calls=tuple(calls))
-
-
-_SAYS = frozenset(("complete", "send_message"))
-"""Own tools whose arguments are words of an answer."""
