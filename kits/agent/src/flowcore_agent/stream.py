@@ -133,7 +133,7 @@ def piece_of(event: Event) -> StreamPiece | None:
         return StreamPiece("step", name=event.kind, path=event.path, data={"fields": list(event.patch)})
     if isinstance(event, Custom):
         told: Any = event.data
-        data: dict[str, Any] = dict(told) if isinstance(told, Mapping) else {"data": told}
+        data: dict[str, Any] = dict(cast(Mapping[str, Any], told)) if isinstance(told, Mapping) else {"data": told}
         return StreamPiece(_kind_of(event.name), name=event.name, path=event.path, data=data)
     data = {entry.name: _plain(getattr(event, entry.name)) for entry in fields(event) if entry.name not in _UNTOLD}
     if isinstance(event, ArtifactAdded):
