@@ -66,6 +66,11 @@ def test_what_the_user_has_seen_is_what_was_said() -> None:
     assert messages[1:5] == list(TURN)
 
 
+def test_an_answer_without_words_adds_nothing_to_its_turn() -> None:
+    messages, _ = restored(request(TURN[:3], said=" "))
+    assert messages == [Message("user", "Look."), *TURN[:3], Message("user", "And now?")]
+
+
 def test_an_earlier_turn_may_have_no_history() -> None:
     for history in ((), ((),)):
         messages, issues = restored(request(*history))
@@ -83,6 +88,11 @@ def test_an_earlier_turn_may_have_no_history() -> None:
         ((Message("user", "Hm."), SAID), "it has a message of role user"),
         ((ASKED, *FOUND, replace(PICTURE, attachments=())), "it has a message of role user"),
         ((SAID, PICTURE), "it has a message of role user"),
+        (
+            (replace(ASKED, tool_calls=ASKED.tool_calls[:1] * 2), FOUND[0], FOUND[0]),
+            "two calls have one id: c1, c1",
+        ),
+        ((Message("assistant", " "), SAID), "it has a message that says nothing"),
         (("Seen.",), "it has a str and no message"),
     ],
 )

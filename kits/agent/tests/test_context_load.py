@@ -174,6 +174,24 @@ async def test_a_section_that_takes_too_long_is_given_up(kit: Kit) -> None:
     assert result.value.issues == (Issue("memory", "recalled memory", told),)
 
 
+async def test_a_run_is_cancelled_while_its_context_is_loaded(kit: Kit) -> None:
+    begun = anyio.Event()
+
+    class Hanging(Spy):
+        async def recall(self, user: str, agent: str, query: str, most: int) -> Sequence[str]:
+            begun.set()
+            await anyio.sleep_forever()
+            return ()
+
+    desk = kit.Desk(["Fine."], spec=spied(Hanging()))
+    request = AgentRequest((Message("user", "Tea?"),), user="ann")
+    async with agent_flow(desk.agent).start(admit(desk.agent, request)) as run:
+        await begun.wait()
+        await run.cancel()
+        result = await run.wait()
+    assert (result.status, result.stragglers, desk.requests) == ("cancelled", (), [])
+
+
 @pytest.mark.behaviour("S0-11")
 async def test_what_is_required_fails_the_request_with_everything_that_is_missing(kit: Kit) -> None:
     spy = Spy(core=OSError("gone"), brew=LookupError("no brew"), cards=OSError("gone"))

@@ -14,7 +14,8 @@ from flowcore import Budget
 from flowcore.errors import ContextOverflow, ModelRequestError
 from flowcore.messages import Message, ModelReply, ToolCall
 from flowcore.tools import tool
-from flowcore_agent import AgentLimits, OwnTools
+from flowcore_agent import AgentLimits, AgentRequest, OwnTools
+from flowcore_agent.context.history import restored
 
 TURNS = 5
 NAMES = ("look", "Look", "fail", "vanish", "todo", "complete")
@@ -64,7 +65,7 @@ BUDGETS = st.builds(
 )
 
 
-@pytest.mark.behaviour("S0-21", "S0-26", "S0-46", "S3-23")
+@pytest.mark.behaviour("S0-21", "S0-26", "S0-46", "S3-23", "S3-24")
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     lines=LINES,
@@ -90,6 +91,9 @@ def test_it_ends_in_time_and_sends_nothing_unsound(
     assert result.status in ("completed", "failed")
     if result.status == "completed":
         check(result.value.turn)
+        asked_again = (Message("user", "1"), Message("assistant", result.value.text), Message("user", "2"))
+        restored_turn, issues = restored(AgentRequest(asked_again, history=(result.value.turn,)))
+        assert (tuple(restored_turn[1:-1])[: len(result.value.turn) - 1], issues) == (result.value.turn[:-1], [])
         assert not result.value.is_partial or result.value.text.strip()
         assert result.value.reason != "answer" or result.value.text.strip()
     else:

@@ -47,6 +47,24 @@ async def test_what_was_saved_is_recalled_by_its_words_the_best_first(memory: SQ
     assert await memory.recall(*ANN, "tea", 0) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("她最喜欢的茶是乌龙茶。", "乌龙茶好喝吗?"),
+        ("彼女は東京に住んでいます。", "東京の天気は?"),
+        ("그녀는 서울에서 산다.", "서울 날씨"),
+        ("Она живёт в Москве.", "Москве"),
+        ("Sie fährt gern Straßenbahn.", "straßenbahn"),
+        ("The host is db_server-01.", "DB SERVER"),
+    ],
+)
+async def test_words_of_many_scripts_are_found(memory: SQLiteMemory, text: str, query: str) -> None:
+    await memory.save(*ANN, text)
+    await memory.save(*ANN, "她住在波恩。 Something else.")
+    assert await memory.recall(*ANN, query, 5) == [text]
+    assert await memory.recall(*ANN, "龍", 5) == []
+
+
 async def test_each_user_has_a_memory_of_his_own_with_each_agent(memory: SQLiteMemory) -> None:
     await memory.save("ann", "shop", "She drinks tea.")
     await memory.save("bob", "shop", "He drinks tea.")
@@ -138,9 +156,9 @@ async def test_of_changes_that_cannot_all_be_made_none_is(memory: SQLiteMemory) 
 @given(st.text())
 def test_nothing_in_a_query_is_search_syntax(query: str) -> None:
     with sqlite3.connect(":memory:") as connection:
-        connection.execute("CREATE VIRTUAL TABLE words USING fts5 (owner, text)")
+        connection.execute("CREATE VIRTUAL TABLE search USING fts5 (owner, words)")
         if wanted := match(1, query):
-            connection.execute("SELECT 1 FROM words WHERE words MATCH ?", (wanted,)).fetchall()
+            connection.execute("SELECT 1 FROM search WHERE search MATCH ?", (wanted,)).fetchall()
     connection.close()
 
 

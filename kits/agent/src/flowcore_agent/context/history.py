@@ -48,26 +48,40 @@ def _faults(turn: Sequence[Any]) -> Iterator[str]:
         if not isinstance(message, Message):
             yield f"it has a {type(message).__name__} and no message"
             return
-        if message.role == "tool":
-            if message.tool_call_id not in wanted:
-                yield f"a result answers no call: {message.tool_call_id!r}"
-                continue
+        if message.role == "tool" and message.tool_call_id in wanted:
             wanted.remove(message.tool_call_id)
             is_after_results = True
             continue
-        if wanted:
-            yield f"there is no result of {', '.join(wanted)}"
-        if message.role == "assistant":
-            wanted = [call.id for call in message.tool_calls]
-        elif message.role != "user" or not (is_after_results and message.attachments):  # pictures of tools
-            yield f"it has a message of role {message.role}"
+        yield from _unanswered(wanted)
+        yield from _alone(message, is_after_results)
+        wanted = [call.id for call in message.tool_calls] if message.role == "assistant" else []
         is_after_results = False
+    yield from _unanswered(wanted)
+
+
+def _unanswered(wanted: list[str]) -> Iterator[str]:
     if wanted:
         yield f"there is no result of {', '.join(wanted)}"
 
 
+def _alone(message: Message, is_after_results: bool) -> Iterator[str]:
+    """Yield what is wrong with a message that is no result of a call before it."""
+    if message.role == "tool":
+        yield f"a result answers no call: {message.tool_call_id!r}"
+    elif message.role == "assistant":
+        ids = [call.id for call in message.tool_calls]
+        if len(set(ids)) < len(ids):
+            yield f"two calls have one id: {', '.join(ids)}"
+        if not (ids or message.content.strip()):
+            yield "it has a message that says nothing"
+    elif message.role != "user" or not (is_after_results and message.attachments):  # pictures of tools
+        yield f"it has a message of role {message.role}"
+
+
 def _with_text(turn: Sequence[Message], said: Message) -> list[Message]:
-    """Return a turn that ends with what was said."""
+    """Return a turn that ends with what was said, if anything was."""
+    if turn and not said.content.strip():
+        return [*turn]
     if turn and turn[-1].role == "assistant" and not turn[-1].tool_calls:
         return [*turn[:-1], replace(turn[-1], content=said.content)]
     return [*turn, said]

@@ -20,16 +20,16 @@ _TABLES = (
     )""",
     """CREATE TABLE memory (
         id INTEGER PRIMARY KEY AUTOINCREMENT, owner INTEGER NOT NULL REFERENCES owner, text TEXT NOT NULL,
-        UNIQUE (owner, text)
+        words TEXT NOT NULL, UNIQUE (owner, text)
     )""",
-    """CREATE VIRTUAL TABLE words USING fts5 (
-        owner, text, content='memory', content_rowid='id', tokenize='porter unicode61 remove_diacritics 2'
+    """CREATE VIRTUAL TABLE search USING fts5 (
+        owner, words, content='memory', content_rowid='id', tokenize='porter unicode61 remove_diacritics 2'
     )""",
     """CREATE TRIGGER remembered AFTER INSERT ON memory BEGIN
-        INSERT INTO words (rowid, owner, text) VALUES (new.id, new.owner, new.text);
+        INSERT INTO search (rowid, owner, words) VALUES (new.id, new.owner, new.words);
     END""",
     """CREATE TRIGGER forgotten AFTER DELETE ON memory BEGIN
-        INSERT INTO words (words, rowid, owner, text) VALUES ('delete', old.id, old.owner, old.text);
+        INSERT INTO search (search, rowid, owner, words) VALUES ('delete', old.id, old.owner, old.words);
     END""",
     f"PRAGMA application_id = {_APPLICATION}",
     f"PRAGMA user_version = {_FORMAT}",

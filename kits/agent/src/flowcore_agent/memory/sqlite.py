@@ -12,7 +12,7 @@ from typing import Self, TypeVar
 import anyio.to_thread
 
 from flowcore_agent.memory.file import IN_MEMORY, border, open_file, transaction
-from flowcore_agent.memory.words import match
+from flowcore_agent.memory.words import match, spaced
 from flowcore_agent.ports import MemoryChange, Reconciled, Remembered
 
 __all__ = ["SQLiteMemory"]
@@ -20,8 +20,8 @@ __all__ = ["SQLiteMemory"]
 T = TypeVar("T")
 _LONGEST = 4_000
 _SEARCH = """
-    SELECT memory.id, memory.text FROM words JOIN memory ON memory.id = words.rowid
-    WHERE words MATCH ? ORDER BY bm25(words, 0.0, 1.0), memory.id DESC LIMIT ?
+    SELECT memory.id, memory.text FROM search JOIN memory ON memory.id = search.rowid
+    WHERE search MATCH ? ORDER BY bm25(search, 0.0, 1.0), memory.id DESC LIMIT ?
 """
 
 
@@ -203,7 +203,8 @@ def _owner(connection: Connection, user: str, agent: str) -> int:
 
 def _remember(connection: Connection, owner: int, text: str) -> None:
     connection.execute("DELETE FROM memory WHERE owner = ? AND text = ?", (owner, text))  # it is new again
-    connection.execute("INSERT INTO memory (owner, text) VALUES (?, ?)", (owner, text))
+    row = (owner, text, spaced(text))
+    connection.execute("INSERT INTO memory (owner, text, words) VALUES (?, ?, ?)", row)
 
 
 def _change(connection: Connection, owner: int, changes: Iterable[MemoryChange]) -> None:
