@@ -1,0 +1,1 @@
+"""An agent that works on the installed Python packages with real tools."""
