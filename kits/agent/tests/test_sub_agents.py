@@ -216,10 +216,11 @@ async def test_what_a_sub_agent_fails_with_is_the_result_of_the_call(kit: Kit) -
     lines = [delegated(kit, "Look."), ModelRequestError("refused", status=400), "Fine."]
     desk = kit.Desk(lines, [look], runner={"retry": None}, spec=SUB)
     result = await desk.ask()
-    (said,) = kit.results(result.value)
-    assert said.startswith("It failed: ModelRequestError: ")
-    assert result.value.text == "Fine."
-    assert result.value.issues == ()
+    assert kit.results(result.value) == ["It came to no conclusion. It failed: ModelRequestError: refused"]
+    assert (result.value.text, result.value.issues) == ("Fine.", ())
+    text = result.trace.to_text()
+    assert '"reason": "failed"' in text
+    assert "artifact sub-agent act#1/d0 = " in text
 
 
 async def test_what_it_had_said_before_it_failed_is_handed_back_as_cut_short(kit: Kit) -> None:
@@ -234,9 +235,9 @@ async def test_what_it_had_said_before_it_failed_is_handed_back_as_cut_short(kit
     assert kit.results(result.value) == [said]
 
 
-async def test_one_that_says_nothing_is_a_failed_call(kit: Kit) -> None:
+async def test_one_that_says_nothing_came_to_no_conclusion(kit: Kit) -> None:
     result = await kit.Desk([delegated(kit, "Look."), "", "Fine."], [look], spec=SUB).ask()
-    assert kit.results(result.value) == ["It failed: the sub-agent came to no conclusion (no_answer)"]
+    assert kit.results(result.value) == ["It came to no conclusion."]
 
 
 async def test_what_it_concludes_is_cut_like_any_result(kit: Kit) -> None:

@@ -302,3 +302,23 @@ async def test_one_that_does_not_stop_is_named_and_left_behind(kit: Kit) -> None
         go_on.set()
     assert (result.status, result.reason) == ("cancelled", "user")
     assert result.stragglers == ("act#1",)
+
+
+async def test_a_call_that_a_sub_agent_left_behind_is_named_with_what_it_used(kit: Kit) -> None:
+    go_on, clock = anyio.Event(), FakeClock()
+
+    @tool
+    async def deaf() -> None:
+        """Do not listen."""
+        with anyio.CancelScope(shield=True):
+            await go_on.wait()
+
+    lines = [delegated(kit, "a"), kit.calls("deaf"), "It is deaf.", "Fine."]
+    desk = kit.Desk(lines, [deaf], clock, spec={**SUB, "limits": AgentLimits(tool_timeout=5)})
+    async with agent_flow(desk.agent).start(admit(desk.agent, GO), clock=clock) as run:
+        await clock.advance(5)
+        await clock.advance(5)
+        result: Any = await run.wait()
+        go_on.set()
+    assert kit.results(result.value) == ["It is deaf."]
+    assert '"stragglers": ["act#1 (deaf)"]' in result.trace.to_text()

@@ -7,9 +7,10 @@ from flowcore.errors import NotSerialisable, OutcomeUnknown
 from flowcore_agent.reply import Issue, Stage
 from flowcore_agent.state import AgentState
 
-__all__ = ["note_failure"]
+__all__ = ["STOPS", "note_failure"]
 
-_STOPS = (BudgetExhausted, ContractError, NotSerialisable, OutcomeUnknown)
+STOPS = (BudgetExhausted, ContractError, NotSerialisable, OutcomeUnknown)
+"""What nothing goes on after."""
 
 
 def note_failure(state: AgentState, stage: Stage, error: Exception) -> None:
@@ -18,6 +19,6 @@ def note_failure(state: AgentState, stage: Stage, error: Exception) -> None:
     Raises the error again where nothing may go on: a budget that ran out, a broken contract, an effect of which
     nobody knows.
     """
-    if isinstance(error, _STOPS):
+    if isinstance(error, STOPS):
         raise error
     state.issues += (Issue(stage, type(error).__name__, str(error)),)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from flowcore import Complete, Node, Step, node
-from flowcore.errors import ToolError
 from flowcore_agent.reply import EndReason
 from flowcore_agent.state import AgentState
 
@@ -14,16 +13,17 @@ __all__ = ["Conclusion", "conclude_node"]
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """What a sub-agent came to, and why it ended."""
+    """What a sub-agent came to, and why it ended; `error` is what it failed with."""
 
     text: str
     reason: EndReason
     is_partial: bool = False
+    error: str = ""
 
     def told(self) -> str:
-        """Return it as the agent is told it. Raises `ToolError` where nothing was said."""
+        """Return it as the agent is told it."""
         if not self.text:
-            raise ToolError(f"the sub-agent came to no conclusion ({self.reason})")
+            return f"It came to no conclusion. {f'It failed: {self.error}' if self.error else ''}".strip()
         if self.is_partial:
             return f"It was cut short ({self.reason}). What it had said by then:\n{self.text}"
         if self.reason in ("limit", "repetition"):

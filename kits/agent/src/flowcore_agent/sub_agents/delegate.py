@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from flowcore import Budget, BudgetExhausted, Flow, RunCancelled, RunFailed, RunResult, Step
+from flowcore import Budget, BudgetExhausted, Flow, RunCancelled, RunResult, Step
 from flowcore.events import Event
 from flowcore.tools import ToolContext, ToolOutput, tool
 from flowcore_agent.own_tools import OwnTool, RunView
+from flowcore_agent.routing.degrade import STOPS
 from flowcore_agent.spec import AgentSpec
 from flowcore_agent.state import AgentState
 from flowcore_agent.sub_agents.conclusion import Conclusion
@@ -61,7 +62,7 @@ async def _run(
         check=False,
     )
     conclusion, usage = _conclusion(result), result.usage
-    told = {
+    told: dict[str, object] = {
         "task": name,
         "depth": _DEPTH,
         "reason": conclusion.reason,
@@ -71,22 +72,27 @@ async def _run(
         "tokens": usage.tokens,
         "cost": usage.cost,
     }
+    if result.stragglers:
+        told["stragglers"] = list(result.stragglers)
     return ToolOutput(conclusion.told(), {"told": told, "trace": result.trace.to_text()})
 
 
 def _conclusion(result: RunResult[Conclusion]) -> Conclusion:
-    """Return what a run completed with, or had found when the budget ran out: the agent can sum that up.
+    """Return what a run completed with, what it had found when the budget ran out, or how it failed.
 
-    Raises what ended it otherwise, which ends the call, or the agent's run.
+    Raises what ends the agent's run, too.
     """
-    if result.failure is not None:
-        error = result.failure.exception or RunFailed(result.failure)
-        if isinstance(error, BudgetExhausted) and result.state.said:
-            return Conclusion(result.state.said[-1], "exhausted", is_partial=True)
-        raise error
-    if result.value is None:
+    if result.value is not None:
+        return result.value
+    failure, said = result.failure, result.state.said
+    if failure is None:
         raise RunCancelled(result.reason)
-    return result.value
+    error = failure.exception
+    if isinstance(error, BudgetExhausted) and said:
+        return Conclusion(said[-1], "exhausted", is_partial=True)
+    if isinstance(error, STOPS):
+        raise error
+    return Conclusion("", "failed", error=str(failure))
 
 
 def _tell(step: Step[AgentState], value: Any) -> None:
