@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import anyio
 import pytest
 
 from flowcore import BudgetExhausted, ContractError, Scope
@@ -14,8 +15,10 @@ from flowcore.messages import Message, ModelRequest, ToolCall
 from flowcore.models import ModelRunner
 from flowcore.testing import ScriptedModel
 from flowcore_agent import (
+    Agent,
     AgentReply,
     AgentRequest,
+    AgentSpec,
     Consolidation,
     MemoryChange,
     ModelExtractor,
@@ -188,6 +191,28 @@ async def test_of_a_long_conversation_the_end_is_looked_at() -> None:
         assert await ModelExtractor(ModelRunner(model))(AgentRequest(talk), REPLY) == []
     sent = json.loads(model.requests[0].messages[-1].content)
     assert [message["content"] for message in sent] == ["16", "17", "18", "19", "20", "Noted."]
+
+
+@pytest.mark.behaviour("S1-31")
+async def test_what_one_conversation_has_brought_the_next_one_knows() -> None:
+    desk = Scripted(facts("She moved to Köln."), plan({"do": "add", "text": "She lives in Köln."}, core="Ann."))
+    done = anyio.Event()
+
+    async def afterwards(request: AgentRequest, reply: AgentReply) -> None:
+        await desk.run(request, reply)
+        done.set()
+
+    model = ScriptedModel(["Noted.", "Rain in Köln."], name="shop")
+    agent = Agent(AgentSpec(name="shop", model=ModelRunner(model), memory=desk.memory, observers=[afterwards]))
+    await agent.run(request())
+    with anyio.fail_after(20):
+        await done.wait()
+    assert await desk.memory.generation(*ANN) == 1
+    await agent.run(AgentRequest((Message("user", "The weather in Köln?"),), user="ann"))
+    before, after = (request.messages[0].content for request in model.requests)
+    assert "Köln" not in before
+    assert "~~~~\nAnn.\n~~~~" in after
+    assert "~~~~\n- She lives in Köln.\n~~~~" in after
 
 
 def test_without_a_model_and_without_ports_there_is_no_consolidation() -> None:
