@@ -130,6 +130,18 @@ async def test_a_classifier_that_returns_no_class_is_a_broken_contract(kit: Kit)
     assert "classify returned a str: return a Class" in str(result.failure)
 
 
+async def test_a_classifier_may_be_a_plain_function_and_must_be_one_at_all(kit: Kit) -> None:
+    def classify(messages: Sequence[Message], tools: Sequence[str]) -> Class:
+        return Class("direct")
+
+    result = await kit.Desk(["Hello."], spec={"classify": classify}).ask()
+    assert (result.state.route, result.value.issues) == ("direct", ())
+    with pytest.raises(ContractError, match="classify is a str: give RuleClassifier"):
+        kit.Desk([], spec={"classify": "rule"})
+    result = await kit.Desk([], spec={"classify": RuleClassifier}).ask()
+    assert "classify returned a RuleClassifier: return a Class" in str(result.failure)
+
+
 @pytest.mark.behaviour("S1-06")
 async def test_a_model_classes_in_one_request_that_the_run_pays_for(kit: Kit) -> None:
     small = ScriptedModel(['{"route": "direct", "depth": "none"}'], name="small")

@@ -22,6 +22,7 @@ from flowcore_agent import (
     Todo,
     admit,
     agent_flow,
+    sub_agent_flow,
 )
 
 SUB = {"own_tools": OwnTools(sub_agent=True)}
@@ -238,6 +239,16 @@ async def test_what_it_had_said_before_it_failed_is_handed_back_as_cut_short(kit
 async def test_one_that_says_nothing_came_to_no_conclusion(kit: Kit) -> None:
     result = await kit.Desk([delegated(kit, "Look."), "", "Fine."], [look], spec=SUB).ask()
     assert kit.results(result.value) == ["It came to no conclusion."]
+
+
+async def test_an_empty_task_is_not_worked_on(kit: Kit) -> None:
+    result = await kit.Desk([delegated(kit, " "), "Fine."], [look], spec=SUB).ask()
+    assert kit.results(result.value) == ["It failed: the task is empty: say what is to be found out"]
+
+
+def test_the_flow_of_a_sub_agent_can_be_drawn(kit: Kit) -> None:
+    flow = sub_agent_flow(kit.Desk([], [look], spec=SUB).agent)
+    assert flow.nodes == ("route", "trim", "compact", "think", "act", "wrap_up", "salvage", "conclude")
 
 
 async def test_what_it_concludes_is_cut_like_any_result(kit: Kit) -> None:

@@ -51,6 +51,7 @@ from flowcore_agent.spec import AgentSpec, OwnTools
 from flowcore_agent.state import AgentState, Todo
 from flowcore_agent.stream import StreamKind, StreamPiece
 from flowcore_agent.sub_agents.events import SubAgentEvent
+from flowcore_agent.sub_agents.flow import sub_agent_flow
 
 __all__ = [
     "PROMPT_PARTS",
@@ -121,4 +122,5 @@ __all__ = [
     "chat_request",
     "dispatch",
     "resolve_core",
+    "sub_agent_flow",
 ]

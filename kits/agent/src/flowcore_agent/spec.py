@@ -137,6 +137,8 @@ class AgentSpec:
         faults += self._wrong_sections()
         if self.own_tools.memory and self.memory is None:
             faults.append("own_tools.memory is on, and there is no memory: give memory=")
+        if self.classify is not None and not callable(self.classify):
+            faults.append(f"classify is a {type(self.classify).__name__}: give RuleClassifier(), or a function")
         if self.own_tools.skills and self.skills is None:
             faults.append("own_tools.skills is on, and there are no skills: give skills=")
         if self.own_tools.message and self.delivery is None:

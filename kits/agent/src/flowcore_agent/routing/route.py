@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import isawaitable
 from typing import Any
 
 from flowcore import Continue, ContractError, Node, Step, node
@@ -56,11 +57,12 @@ def _classified(parts: Parts, classify: Classifier) -> Node[AgentState, object, 
 async def _class(parts: Parts, state: AgentState, classify: Classifier) -> Class:
     """Return what the classifier says; a task that is not planned where it fails."""
     try:
-        found = await classify(list(state.prepared), tuple(await _tools(parts)))
+        said: object = classify(list(state.prepared), tuple(await _tools(parts)))
+        found: object = await said if isawaitable(said) else said
     except Exception as error:
         note_failure(state, "route", error)
         return Class()
-    if not isinstance(found, Class):  # pyright: ignore[reportUnnecessaryIsInstance] - what apps return is theirs
+    if not isinstance(found, Class):
         raise ContractError(f"classify returned a {type(found).__name__}: return a Class")
     return found
 

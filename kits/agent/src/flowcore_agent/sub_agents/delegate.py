@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from flowcore import Budget, BudgetExhausted, Flow, RunCancelled, RunResult, Step
+from flowcore.errors import ToolError
 from flowcore.events import Event
 from flowcore.tools import ToolContext, ToolOutput, tool
 from flowcore_agent.own_tools import OwnTool, RunView
@@ -41,6 +42,8 @@ def delegate_tool(spec: AgentSpec) -> OwnTool:
             task: What is to be found out, with everything that has to be known for it: nothing else is seen of
                 this conversation.
         """
+        if not task.strip():
+            raise ToolError("the task is empty: say what is to be found out")
         return await _run(flow, spec.name, context, task)
 
     return OwnTool(delegate, tell=_tell)
