@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import NoneType
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 from flowcore import ContractError, TriggerKind
 from flowcore.messages import Message, ModelSettings
@@ -47,12 +47,16 @@ class AgentRequest:
             if not isinstance(getattr(self, name), kinds)
         ]
         turns: Any = self.history
-        if isinstance(turns, tuple | list) and any(not isinstance(turn, tuple | list) for turn in turns):
+        if isinstance(turns, tuple | list) and not all(map(_is_turn, cast("list[object]", turns))):
             faults.append("history: give each turn as a tuple of messages")
         if self.source not in get_args(TriggerKind):
             faults.append(f"source={self.source!r}: give one of {', '.join(get_args(TriggerKind))}")
         if faults:
             raise ContractError(f"AgentRequest: {'; '.join(faults)}")
+
+
+def _is_turn(turn: object) -> bool:
+    return isinstance(turn, tuple | list)
 
 
 _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
