@@ -18,9 +18,10 @@ from tests.servers.process import free_port
 from tests.tools.room import Room, State, call
 from tests.toolsets.bench import bench, is_alive
 
-from flowcore import ContractError
+from flowcore import Budget, ContractError, Scope
 from flowcore.errors import ToolError
-from flowcore.tools import ToolCatalog, ToolResult, tool, tool_messages
+from flowcore.messages import ToolCall
+from flowcore.tools import ToolCatalog, ToolExecutor, ToolResult, tool, tool_messages
 from flowcore.toolsets import MCPToolset
 
 ODD = [sys.executable, str(Path(__file__).parent / "odd_server.py")]
@@ -292,3 +293,17 @@ def no_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_missing_extra_is_named(no_libraries: None) -> None:
     with pytest.raises(ToolError, match=r'pip install "flowcore\[mcp\]"'):
         MCPToolset("odd", command=ODD)
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_a_catalogue_that_was_left_open_is_opened_anew_in_the_next_event_loop(backend: str) -> None:
+    catalog = ToolCatalog([odd()])
+
+    async def process() -> int:
+        async with Scope(Budget()):
+            (result,) = await ToolExecutor(catalog).run([ToolCall("1", "pid", "{}")])
+        return int(result.text)
+
+    first, second = anyio.run(process, backend=backend), anyio.run(process, backend=backend)
+    assert first != second
+    assert [is_alive(first), is_alive(second)] == [False, False]

@@ -30,8 +30,8 @@ Allowed = Collection[str] | Callable[[Tool], bool] | None
 class ToolCatalog:
     """Holds tools and toolsets. Toolsets are opened when somebody first asks what there is.
 
-    `async with ToolCatalog([...]) as catalog:` closes them again. A toolset that cannot be opened is named in
-    `failures` with its reason, and the rest goes on.
+    `async with ToolCatalog([...]) as catalog:` closes them again. They end with their event loop, too, and are opened
+    anew in the next one. A toolset that cannot be opened is named in `failures` with its reason, and the rest goes on.
 
     Args:
         tools: Tools and toolsets, in the order in which a model sees them.
@@ -89,6 +89,7 @@ class ToolCatalog:
     async def open(self) -> None:
         """Open the toolsets, side by side. Those that are open stay so; those that failed are tried again."""
         async with self._opening:
+            self._opened = [opened for opened in self._opened if not opened.has_ended]
             known = {opened.name for opened in self._opened}
             fresh = [OpenedToolset(part, current_loop()) for part in self._toolsets if part.name not in known]
             try:
@@ -117,7 +118,7 @@ class ToolCatalog:
         """Return the tools that a request may use, by name."""
         if isinstance(allowed, str):
             raise ContractError(f"allowed={allowed!r}: give the names in a list, as in [{allowed!r}]")
-        if not self._ready:
+        if not self._ready or any(opened.has_ended for opened in self._opened):
             await self.open()
         if allowed is None:
             return self._tools

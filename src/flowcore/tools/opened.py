@@ -34,6 +34,11 @@ class OpenedToolset:
         self._closing = anyio.Event()
         self._closed = anyio.Event()
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether nobody holds it open any more: it was closed, it broke, or its event loop has ended."""
+        return self._closed.is_set()
+
     async def open(self, seconds: float) -> None:
         """Return when the tools are known, or when it is known why they are not."""
         self._door = self._loop.spawn(self._hold, f"flowcore toolset {self.name}")
