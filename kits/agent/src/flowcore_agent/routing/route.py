@@ -57,8 +57,8 @@ def _classified(parts: Parts, classify: Classifier) -> Node[AgentState, object, 
 async def _class(parts: Parts, state: AgentState, classify: Classifier) -> Class:
     """Return what the classifier says; a task that is not planned where it fails."""
     try:
-        said: object = classify(list(state.prepared), tuple(await _tools(parts)))
-        found: object = await said if isawaitable(said) else said
+        said: Any = classify(list(state.prepared), tuple(await _tools(parts)))
+        found: Any = await said if isawaitable(said) else said
     except Exception as error:
         note_failure(state, "route", error)
         return Class()
