@@ -190,9 +190,10 @@ async def test_a_tool_without_required_arguments_does_not_run_on_cut_ones() -> N
     assert deleted == []
 
 
-async def test_a_tool_without_parameters_needs_no_arguments() -> None:
+@pytest.mark.parametrize("text", ["", " \n", valid_arguments(""), valid_arguments(" \n")])
+async def test_a_tool_without_parameters_needs_no_arguments(text: str) -> None:
     def now() -> str:
         return "noon"
 
-    (result,) = await Room([now]).run(call("now", ""))
+    (result,) = await Room([now]).run(call("now", text))
     assert (result.status, result.text) == ("ok", "noon")

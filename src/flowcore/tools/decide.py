@@ -16,7 +16,7 @@ from ..visit_host import LoggedCall
 from .definition import Arguments, Tool
 from .faults import ArgumentFault
 from .guard import Repetitions
-from .json_text import read_object
+from .json_text import is_blank, read_object
 from .names import meant_name, unknown_text
 from .policy import Allow, Ask, Deny, Hook, Policy, Proposal
 from .result import Status
@@ -71,7 +71,7 @@ def check_call(
         return Refused("denied", f"Denied: {name} may not be used here.")
     tool = usable[name]
     try:
-        nothing = not call.arguments.strip() and not tool.parameters.get("properties")
+        nothing = is_blank(call.arguments) and not tool.parameters.get("properties")
         arguments = fitting(tool, {} if nothing else read_object(call.arguments))
     except ValueError as error:
         again = f"Call {name} again with all arguments put right."

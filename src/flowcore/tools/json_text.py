@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-__all__ = ["JsonFault", "read_object", "sendable", "valid_arguments"]
+__all__ = ["JsonFault", "is_blank", "read_object", "sendable", "valid_arguments"]
 
 _FENCE = "```"
 _TOKEN = re.compile(
@@ -34,6 +34,7 @@ _WORDS = {"True": "true", "False": "false", "None": "null"}
 _REQUOTED = {"\\'": "'", '"': '\\"'}
 _CLOSES = {"}": "{", "]": "["}
 _MALFORMED = "malformed_arguments"
+_BLANK = json.dumps({_MALFORMED: ""})
 _LONGEST = 2_000
 """Characters that are kept of what cannot be read."""
 _MOST = 1_000_000
@@ -67,6 +68,11 @@ def read_object(text: str) -> dict[str, Any]:
     return value
 
 
+def is_blank(arguments: str) -> bool:
+    """Return whether a model wrote no arguments, be it that a message keeps that as what could not be read."""
+    return arguments.strip() in ("", _BLANK)
+
+
 def valid_arguments(arguments: str) -> str:
     """Return arguments as one JSON object. What cannot be read is kept as a text: models refuse broken JSON."""
     arguments = sendable(arguments)
@@ -80,7 +86,7 @@ def valid_arguments(arguments: str) -> str:
     try:
         read = read_object(arguments)
     except JsonFault:
-        return json.dumps({_MALFORMED: arguments[:_LONGEST]})
+        return json.dumps({_MALFORMED: arguments.strip()[:_LONGEST]})
     return arguments if is_object else json.dumps(read, ensure_ascii=False)
 
 
