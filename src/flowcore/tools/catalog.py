@@ -30,8 +30,9 @@ Allowed = Collection[str] | Callable[[Tool], bool] | None
 class ToolCatalog:
     """Holds tools and toolsets. Toolsets are opened when somebody first asks what there is.
 
-    `async with ToolCatalog([...]) as catalog:` closes them again. They end with their event loop, too, and are opened
-    anew in the next one. A toolset that cannot be opened is named in `failures` with its reason, and the rest goes on.
+    `async with ToolCatalog([...]) as catalog:` closes them again. They end with their event loop, too, and are
+    opened anew in the next one. A toolset that cannot be opened is named in `failures` with its reason, and the
+    rest goes on.
 
     Args:
         tools: Tools and toolsets, in the order in which a model sees them.
