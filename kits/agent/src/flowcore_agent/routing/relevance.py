@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from flowcore.messages import Message
 from flowcore.tools import Tool
@@ -30,9 +31,9 @@ def relevant_tools(
     give the same choice.
     """
     called = {call.name for message in before for call in message.tool_calls}
-    words = {name: _weights(tool) for name, tool in tools.items()}
+    words = {name: _weights(name, tool.description, _parameters(tool)) for name, tool in tools.items()}
     scores = _scores(set(_words(request)), words)
-    best = sorted(tools, key=lambda name: (name not in called, -scores[name]))[:most]
+    best = set(sorted(tools, key=lambda name: (name not in called, -scores[name]))[:most])
     return tuple(name for name in tools if name in best)
 
 
@@ -45,12 +46,15 @@ def _scores(request: set[str], words: Mapping[str, Mapping[str, float]]) -> dict
     }
 
 
-def _weights(tool: Tool) -> dict[str, float]:
-    parameters: Mapping[str, object] = tool.parameters.get("properties") or {}
-    return {
-        **dict.fromkeys((*_words(tool.description), *_words(" ".join(parameters))), 1.0),
-        **dict.fromkeys(_words(tool.name), _IN_NAME),
-    }
+def _parameters(tool: Tool) -> str:
+    return " ".join(tool.parameters.get("properties") or ())
+
+
+@lru_cache(maxsize=4096)
+def _weights(name: str, description: str, parameters: str) -> Mapping[str, float]:
+    """Return how much each word says for a tool. It is kept: the same tools come again with each request."""
+    weights = dict.fromkeys((*_words(description), *_words(parameters)), 1.0)
+    return weights | dict.fromkeys(_words(name), _IN_NAME)
 
 
 def _words(text: str) -> Sequence[str]:
