@@ -127,6 +127,7 @@ KINDS: list[tuple[Callable[[], Any], str]] = [
 ]
 
 
+@pytest.mark.behaviour("A109")
 @pytest.mark.parametrize(("make", "kind"), KINDS, ids=[kind for _, kind in KINDS])
 def test_what_lives_in_a_process_is_refused_with_its_place_and_its_type(
     make: Callable[[], Any], kind: str
@@ -145,6 +146,7 @@ def test_what_lives_in_a_process_is_refused_with_its_place_and_its_type(
             value.close()
 
 
+@pytest.mark.behaviour("A109")
 @pytest.mark.parametrize(
     ("value", "base"),
     [
