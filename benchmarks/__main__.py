@@ -13,7 +13,15 @@ from benchmarks.plot import plot
 from benchmarks.report import as_data, line, machine, markdown, titles
 from benchmarks.workloads import GROUPS, workloads
 
-PEERS = {"langgraph": "langgraph", "pydantic_graph": "pydantic_graph", "burr": "burr", "dbos": "dbos"}
+PEERS = {
+    "langgraph": "langgraph",
+    "pydantic_graph": "pydantic_graph",
+    "burr": "burr",
+    "dbos": "dbos",
+    "agent_framework": "agent_framework",
+    "pydantic_ai": "pydantic_ai",
+    "openai_agents": "agents",
+}
 """The peers, and the modules by which they are found."""
 
 

@@ -18,7 +18,7 @@ from benchmarks.workloads import Workload
 
 __all__ = ["OWN", "Figure", "Side", "measure"]
 
-OWN = ("floor", "ours", "prices", "models", "stored")
+OWN = ("floor", "ours", "prices", "models", "stored", "agents")
 """The sides that are not peers."""
 
 _ROOT = Path(__file__).resolve().parent.parent
@@ -35,6 +35,7 @@ class Figure:
     side: str
     pairs: list[tuple[float, float]] = field(default_factory=list)
     error: str = ""
+    is_possible: bool = True
 
     @property
     def cost(self) -> float:
@@ -89,8 +90,10 @@ class Side:
         taken: float | None = self.ask(**request, want=workload.want, loop=workload.loop)
         return taken
 
-    def _imported(self) -> float:
+    def _imported(self) -> float | None:
         source = _constant(_ROOT / "benchmarks" / "sides" / f"{self.name}.py", "IMPORT")
+        if source is None:
+            return None
         began = time.perf_counter()
         subprocess.run([self.python, "-c", source], env=_ENVIRONMENT, check=True)
         return time.perf_counter() - began
@@ -101,12 +104,12 @@ class Side:
             self._process.communicate()
 
 
-def _constant(file: Path, name: str) -> str:
-    """Return a text that stands in a file of Python, which is not imported."""
+def _constant(file: Path, name: str) -> str | None:
+    """Return a text that stands in a file of Python, which is not imported; None if there is none."""
     for statement in ast.parse(file.read_text()).body:
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == name:
             return str(ast.literal_eval(statement.value))
-    raise LookupError(f"{file.name} has no {name}")
+    return None
 
 
 def measure(workload: Workload, sides: dict[str, Side], rounds: int) -> Iterator[Figure]:
@@ -117,19 +120,19 @@ def measure(workload: Workload, sides: dict[str, Side], rounds: int) -> Iterator
     figures = {name: Figure(workload, name) for name in names}
     for turn in range(rounds):
         for name in names[turn % len(names) :] + names[: turn % len(names)]:
-            _pair(figures[name], sides, workload)
+            if figures[name].is_possible:
+                _pair(figures[name], sides, workload)
     return (figure for figure in figures.values() if figure.pairs or figure.error)
 
 
 def _pair(figure: Figure, sides: dict[str, Side], workload: Workload) -> None:
-    if figure.error:
-        return
     runs = workload.runs if figure.side == workload.side else max(1, workload.runs // _PEER_SHARE)
     try:
         base = sides[workload.against].sample(workload, workload.base or workload.work, workload.runs)
         mine = sides[figure.side].sample(workload, workload.work, runs)
     except (RuntimeError, subprocess.CalledProcessError) as error:
-        figure.error = str(error)
+        figure.error, figure.is_possible = str(error), False
         return
+    figure.is_possible = mine is not None
     if mine is not None:
         figure.pairs.append((mine, base or 0.0))

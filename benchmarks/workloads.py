@@ -143,6 +143,9 @@ def _all() -> Iterator[Workload]:
     log = Workload("log", "Log of 100,000, against an empty one", "µs a visit", "log", 1_000, 1_000, 10)
     yield replace(log, against="ours", base="log_empty", peers=False)
     yield from _prices()
+    yield Workload(
+        "turns", "turn of an agent, 4 calls of tools", "µs a turn", "turns", 10, 10, 40, 4, side="agents"
+    )
     yield from _models()
     yield from _stored()
 

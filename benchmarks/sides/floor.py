@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio  # noqa: TID251 - the floor is what asyncio does by itself
+import json
 from collections.abc import Awaitable, Callable
 from typing import Any
+
+from benchmarks.sides.turns import Counter, calls_of
 
 Job = Callable[[], Awaitable[int]]
 State = dict[str, int]
@@ -107,5 +110,30 @@ def many(size: int) -> Job:
 
     async def job() -> int:
         return sum(await asyncio.gather(*(_drive(handlers, edges, {"n": 0}) for _ in range(size))))
+
+    return job
+
+
+def turns(size: int) -> Job:
+    counter = Counter()
+    tools = {"add": counter.add, "take": counter.take}
+
+    async def model(messages: list[dict[str, Any]]) -> dict[str, Any]:
+        turn = sum(message["role"] == "assistant" for message in messages)
+        if turn >= size:
+            return {"role": "assistant", "content": "done"}
+        return {"role": "assistant", "content": "", "calls": calls_of(turn)}
+
+    async def job() -> int:
+        messages: list[dict[str, Any]] = [{"role": "user", "content": "Go."}]
+        while calls := (said := await model(messages)).get("calls"):
+            values = await asyncio.gather(*(tools[name](**json.loads(text)) for _, name, text in calls))
+            results = zip(calls, values, strict=True)
+            messages += [
+                said,
+                *({"role": "tool", "id": call[0], "content": str(value)} for call, value in results),
+            ]
+        assert said["content"] == "done"
+        return counter.taken()
 
     return job

@@ -20,6 +20,14 @@ WORK = sorted({(one.side, one.work, one.loop, one.times) for one in workloads() 
 BASES = sorted(
     {(one.against, one.base or one.work, one.loop, one.times) for one in workloads() if one.op != "import"}
 )
+TURNS = {"turns": 4}
+WORK_OF_PEERS = {
+    "dbos": {"durable_full": 1},
+    "agent_framework": TURNS,
+    "pydantic_ai": TURNS,
+    "openai_agents": TURNS,
+}
+"""What peers do that have no graphs, with how much of its size each returns."""
 
 
 def request(op: str, work: str, loop: str, times: int) -> dict[str, object]:
@@ -39,8 +47,8 @@ def test_a_peer_does_the_same_work(name: str) -> None:
     pytest.importorskip(command.PEERS[name])
     worker = Worker(f"{name}_side")
 
-    for work in ("durable_full",) if name == "dbos" else ("chain", "loop", "branches", "build"):
-        assert worker.answer(request("cpu", work, "asyncio", 1)) is not None
+    for work, times in WORK_OF_PEERS.get(name, {"chain": 1, "loop": 1, "branches": 1, "build": 1}).items():
+        assert worker.answer(request("cpu", work, "asyncio", times)) is not None
 
 
 def test_a_wrong_result_is_told() -> None:
@@ -132,7 +140,7 @@ def test_a_wrong_option_is_one_line(arguments: list[str], said: str, capsys: pyt
 def test_a_missing_peer_is_one_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "PEERS", {"burr": "no_such_module"})
 
-    assert list(command.sides({})) == ["floor", "ours", "prices", "models", "stored"]
+    assert list(command.sides({})) == ["floor", "ours", "prices", "models", "stored", "agents"]
     assert capsys.readouterr().out.startswith("burr: not installed here, left out")
     assert command.sides({"burr": sys.executable})["burr_side"].python == sys.executable
 
