@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from typing import TYPE_CHECKING, Any, Generic, Unpack
+from typing import TYPE_CHECKING, Any, Generic, Literal, Unpack, overload
 
 from .clock import Clock
 from .graph import Plan
+from .result import RunResult
 from .run import Run
 from .run_settings import ResumeOptions, RunSettings
 from .scope import Budget
@@ -29,6 +30,14 @@ class StoredRuns(Generic[ResultT]):
         """The resolved nodes and routes."""
         raise NotImplementedError
 
+    @overload
+    async def resume(
+        self, run_id: str, /, *, deps: Any = ..., check: Literal[True] = ..., **options: Unpack[ResumeOptions]
+    ) -> ResultT: ...
+    @overload
+    async def resume(
+        self, run_id: str, /, *, deps: Any = ..., check: Literal[False], **options: Unpack[ResumeOptions]
+    ) -> RunResult[ResultT]: ...
     async def resume(
         self, run_id: str, /, *, deps: Any = None, check: bool = True, **options: Unpack[ResumeOptions]
     ) -> Any:
