@@ -134,8 +134,8 @@ def _person(definition: Person, wanted: Any, where: str) -> list[Problem]:
         found.append(problem("state_mismatch", where, state=type_name(taken), wanted=type_name(wanted)))
     try:
         form_schema(definition.form)
-    except Exception as error:  # whatever pydantic, or what a user adds to it, makes of a form
-        found.append(problem("bad_form", where, form=type_name(definition.form), fault=str(error).split("\n")[0]))
+    except Exception:  # whatever pydantic, or what a user adds to it, makes of a form
+        found.append(problem("bad_form", where, form=type_name(definition.form)))
     return found
 
 

@@ -309,7 +309,7 @@ _KINDS = (
     ),
     ProblemKind(
         "bad_form",
-        "the form {form} has no JSON Schema: {fault}",
+        "the form {form} has no JSON Schema",
         "Give its fields types that JSON can tell, such as str, int, date, lists and models of them",
         'Flow("odd", odd_consent.to(approved=finish, denied=other), finish, other)',
         'Flow("plain", consent.to(approved=finish, denied=other), finish, other)',
