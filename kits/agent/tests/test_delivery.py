@@ -16,7 +16,7 @@ from flowcore.messages import Message
 from flowcore.requests import Verification
 from flowcore.store import MemoryRunStore, RunStore, SQLiteRunStore
 from flowcore.testing import FakeClock
-from flowcore_agent import Agent, AgentReply, AgentRequest, OwnTools
+from flowcore_agent import Agent, AgentLimits, AgentReply, AgentRequest, OwnTools
 from flowcore_agent.delivery.clean import clean
 
 
@@ -278,3 +278,55 @@ async def test_a_message_that_was_sent_before_a_crash_is_not_sent_again(kit: Kit
 async def look() -> str:
     """Look."""
     return "seen"
+
+
+@pytest.mark.behaviour("S1-23")
+@pytest.mark.parametrize(
+    ("hangs", "knows", "sent", "was_delivered"),
+    [("after", True, 1, True), ("before", True, 0, False), ("after", False, 1, False)],
+)
+async def test_a_messenger_that_takes_too_long_is_looked_up_and_left(
+    kit: Kit, hangs: str, knows: bool, sent: int, was_delivered: bool
+) -> None:
+    post = Post(hangs={"send": hangs}, knows=knows)
+    reply = await agent_of(kit, ["Four."], post, limits=AgentLimits(tool_timeout=0.01)).run(ask())
+    assert (reply.text, len(post.sent), reply.was_delivered) == ("Four.", sent, was_delivered)
+    unsure = "TimeoutError: it took longer than 0.01 seconds, and may have been done"
+    assert [each.message for each in reply.issues] == ([] if was_delivered else [unsure])
+
+
+@pytest.mark.behaviour("S1-23")
+async def test_a_message_that_was_cut_off_is_marked_and_the_answer_is_not_sent(kit: Kit) -> None:
+    post = Post(hangs={"send": "after"}, knows=False)
+    limits = AgentLimits(tool_timeout=0.01)
+    reply = await agent_of(kit, [say(kit, "Now."), "Four."], post, limits=limits, **MESSAGE).run(ask())
+    assert (post.sent, [each.text for each in post.stored], reply.was_delivered) == (["Now."], ["Four."], True)
+    assert [(each.stage, each.name) for each in reply.issues] == [("deliver", "send_message")]
+
+
+async def test_a_run_that_is_cancelled_while_it_sends_sends_nothing_more(kit: Kit, store: RunStore) -> None:
+    post = Post(hangs={"send": "before"})
+    agent = agent_of(kit, ["Four."], post)
+    with anyio.fail_after(20):
+        async with agent.start(ask(), store=store, run_id="run") as run:
+            await post.begun.wait()
+            await run.cancel()
+            result = await run.wait()
+    assert (result.status, post.sent, post.asked, len(post.stored)) == ("cancelled", [], [], 1)
+    rows = (await store.load("run")).calls
+    assert [(row.name, row.status) for row in rows if row.kind == "node"] == [
+        ("store", "done"),
+        ("send", "unknown"),
+    ]
+
+
+def test_what_is_no_end_of_a_run_is_refused_when_the_spec_is_made(kit: Kit) -> None:
+    with pytest.raises(ContractError) as caught:
+        kit.Desk([], spec={"delivery": object(), "sink": 7, "observers": [7], "guards": 7})
+    for fault in (
+        "delivery is a object without store, send, was_done: give these async methods",
+        "sink is a int: give an async function, or an object with async output()",
+        "observers has 7: give async functions of a request and its reply",
+        "guards is a int: give a list of guardrails",
+    ):
+        assert fault in str(caught.value)

@@ -36,7 +36,8 @@ class AgentLimits:
         on_limit: `"wrap_up"`: the last turn is told to sum up, and one more without tools follows. `"error"`: the
             run fails.
         concurrency: Calls of one turn that run at a time.
-        tool_timeout: Seconds that a call may take where its tool does not say, and each section of the context.
+        tool_timeout: Seconds that a call may take where its tool does not say, and so for each section of the
+            context and each call of the delivery.
         turn_timeout: Seconds that one turn of the model may take; None leaves it to the model's runner.
         max_result: Characters of a tool's result that the model is told.
         same_call: The same call is skipped from this occurrence on; None switches the rule off.

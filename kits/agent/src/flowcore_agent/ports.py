@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
-from flowcore.messages import Chunk, Message
+from flowcore.messages import Message
 from flowcore.models import ModelRunner
 from flowcore_agent.reply import AgentReply
 from flowcore_agent.request import AgentRequest
@@ -24,7 +24,6 @@ __all__ = [
     "MemoryStore",
     "Models",
     "Observer",
-    "OutputSink",
     "Reconciled",
     "Reconciler",
     "Remembered",
@@ -80,9 +79,15 @@ class Models(Protocol):
 class Guard(Protocol):
     """A guardrail: looks at a text, and says why it is not to pass."""
 
-    name: str
-    fails_open: bool
-    """Whether a text passes when the guardrail itself fails."""
+    @property
+    def name(self) -> str:
+        """What it is known by."""
+        ...
+
+    @property
+    def fails_open(self) -> bool:
+        """Whether a text passes when the guardrail itself fails."""
+        ...
 
     async def check(self, text: str, messages: Sequence[Message], /) -> str:
         """Return why the text is blocked, '' if it may pass. `messages` are the conversation."""
@@ -201,25 +206,17 @@ class Files(Protocol):
         ...
 
 
-class OutputSink(Protocol):
-    """Where the pieces of an answer go, in order; awaited for each."""
-
-    async def output(self, chunk: Chunk, /) -> object:
-        """Take the next piece."""
-        ...
-
-
 class Delivery(Protocol):
     """Where the answer goes: a store of conversations, a messenger.
 
     Each call has a key of its own, the same whenever it is made again: hand it to a service that knows such keys.
     """
 
-    async def store(self, request: AgentRequest, reply: AgentReply, key: str, /) -> None:
+    async def store(self, request: AgentRequest, reply: AgentReply, key: str, /) -> object:
         """Keep the answer, cleaned, with its conversation."""
         ...
 
-    async def send(self, request: AgentRequest, text: str, key: str, /) -> None:
+    async def send(self, request: AgentRequest, text: str, key: str, /) -> object:
         """Send a text to the user. Called at most once for the final response."""
         ...
 
@@ -231,6 +228,6 @@ class Delivery(Protocol):
 class Observer(Protocol):
     """Called after a run that completed: it can neither delay the answer nor change it."""
 
-    async def __call__(self, request: AgentRequest, reply: AgentReply, /) -> None:
+    async def __call__(self, request: AgentRequest, reply: AgentReply, /) -> object:
         """Do what is to be done afterwards: metrics, summaries, consolidation of memory."""
         ...

@@ -48,7 +48,8 @@ class AgentReply:
     `text` is the cleaned answer; '' where there is none, since an answer in words is not guaranteed. `is_partial`
     says that it was made before the work was cut short. `turn` is what to keep of this turn: the assistant's
     messages with their calls, and the results; given back with the next request they are its history.
-    `was_delivered` says that the user was sent a message. `usage` is what was spent, without the time.
+    `was_delivered` says that the user was sent a message,
+    or may have been: then an issue says so. `usage` is what was spent, without the time.
     """
 
     text: str

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from flowcore import ContractError
 from flowcore.messages import ModelSettings
-from flowcore.models import ModelRunner
+from flowcore.models import ModelRunner, Sink
 from flowcore.tools import Allowed, Hook, Policy, ToolCatalog
 from flowcore_agent.guardrails.entry import GuardEntry
 from flowcore_agent.limits import AgentLimits
@@ -22,7 +22,6 @@ from flowcore_agent.ports import (
     Memory,
     Models,
     Observer,
-    OutputSink,
     Skills,
 )
 from flowcore_agent.prompt import CustomPrompt, FilePrompt, PredefinedPrompt, Prompt
@@ -115,7 +114,7 @@ class AgentSpec:
     guards: Sequence[Guard | GuardEntry] = ()
     output_guards: Sequence[Guard | GuardEntry] = ()
     refusal: str = ""
-    sink: OutputSink | None = None
+    sink: Sink | None = None
     delivery: Delivery | None = None
     observers: Sequence[Observer] = ()
     description: str = ""
@@ -143,7 +142,7 @@ class AgentSpec:
             faults.append("own_tools.skills is on, and there are no skills: give skills=")
         if self.own_tools.message and self.delivery is None:
             faults.append("own_tools.message is on, and there is nowhere to send to: give delivery=")
-        faults += self._wrong_guards()
+        faults += [*self._wrong_guards(), *self._wrong_ends()]
         if faults:
             raise ContractError(f"AgentSpec {self.name!r}: {'; '.join(faults)}")
 
@@ -158,6 +157,9 @@ class AgentSpec:
     def _wrong_guards(self) -> Iterator[str]:
         for side in ("guards", "output_guards"):
             given: Sequence[Any] = getattr(self, side)
+            if not isinstance(given, list | tuple):
+                yield f"{side} is a {type(given).__name__}: give a list of guardrails"
+                continue
             for place, guard in enumerate(given):
                 works = isinstance(guard, GuardEntry) or (
                     callable(getattr(guard, "check", None))
@@ -168,6 +170,17 @@ class AgentSpec:
             names = [getattr(guard, "name", None) for guard in given]
             if twice := sorted({str(name) for name in names if names.count(name) > 1}):
                 yield f"{side} has {', '.join(twice)} more than once: give each a name of its own"
+
+    def _wrong_ends(self) -> Iterator[str]:
+        if self.sink is not None and not callable(getattr(self.sink, "output", self.sink)):
+            yield f"sink is a {type(self.sink).__name__}: give an async function, or an object with async output()"
+        port, needed = self.delivery, ("store", "send", "was_done")
+        if port is not None and (missing := [name for name in needed if not callable(getattr(port, name, None))]):
+            yield f"delivery is a {type(port).__name__} without {', '.join(missing)}: give these async methods"
+        observers: Sequence[object] = self.observers
+        for observer in observers:
+            if not callable(observer):
+                yield f"observers has {observer!r}: give async functions of a request and its reply"
 
     @property
     def system_prompt_supported(self) -> bool:

@@ -22,9 +22,9 @@ from flowcore.events import (
     ToolDelta,
 )
 from flowcore.messages import Chunk
+from flowcore.models import Sink
 from flowcore_agent.delivery.clean import clean
-from flowcore_agent.guardrails.gate import SAYING
-from flowcore_agent.ports import OutputSink
+from flowcore_agent.guardrails.gate import SAYING, taker_of
 from flowcore_agent.reply import AgentReply
 from flowcore_agent.sub_agents.events import SubAgentEvent
 
@@ -77,16 +77,16 @@ class Streamed:
     and may come later than the text that follows them.
     """
 
-    def __init__(self, beside: OutputSink | None) -> None:
+    def __init__(self, beside: Sink | None) -> None:
         self._send, self.pieces = anyio.create_memory_object_stream[StreamPiece](0)
-        self._beside = beside
+        self._beside = None if beside is None else taker_of(beside)
         self._said: list[str] = [""]
         self.run: Run[AgentReply] | None = None
 
     async def output(self, chunk: Chunk, /) -> None:
         """Take a piece of what the model says."""
         if self._beside is not None:
-            await self._beside.output(chunk)
+            await self._beside(chunk)
         if chunk.reasoning:
             await self._send.send(StreamPiece("reasoning", chunk.reasoning))
         if chunk.text:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from flowcore import Complete, Continue, Node, Step, node
 from flowcore_agent.delivery.clean import clean
+from flowcore_agent.delivery.once import do_once, was_done
 from flowcore_agent.ports import Delivery
 from flowcore_agent.reply import AgentReply, Issue
 from flowcore_agent.state import AgentState
@@ -24,7 +25,9 @@ def clean_node() -> Node[AgentState, object, None, object]:
     return clean_text
 
 
-def store_node(delivery: Delivery, *, is_again: bool = False) -> Node[AgentState, object, None, object]:
+def store_node(
+    delivery: Delivery, seconds: float, *, is_again: bool = False
+) -> Node[AgentState, object, None, object]:
     """Make the node that keeps the answer with its conversation, at most once.
 
     The one that `is_again` follows where it is known that the first was interrupted and has kept nothing.
@@ -32,7 +35,7 @@ def store_node(delivery: Delivery, *, is_again: bool = False) -> Node[AgentState
     words = "Keep the answer, which was not kept." if is_again else "Keep the answer, once."
 
     async def verify(step: Step[AgentState]) -> bool | None:
-        return await delivery.was_done(_key(step, "store"))
+        return await was_done(delivery, _key(step, "store"), seconds)
 
     @node(
         id="store_again" if is_again else "store",
@@ -42,13 +45,16 @@ def store_node(delivery: Delivery, *, is_again: bool = False) -> Node[AgentState
         description=words,
     )
     async def store(step: Step[AgentState]) -> Continue:
-        await delivery.store(step.state.request, _reply(step), _key(step, "store"))
+        request, reply, key = step.state.request, _reply(step), _key(step, "store")
+        await do_once(delivery, key, seconds, lambda: delivery.store(request, reply, key))
         return Continue()
 
     return store
 
 
-def send_node(delivery: Delivery, *, is_again: bool = False) -> Node[AgentState, object, None, object]:
+def send_node(
+    delivery: Delivery, seconds: float, *, is_again: bool = False
+) -> Node[AgentState, object, None, object]:
     """Make the node that sends the answer of a messaging run, at most once, if nothing was sent before.
 
     The one that `is_again` follows where it is known that the first was interrupted and has sent nothing.
@@ -59,7 +65,7 @@ def send_node(delivery: Delivery, *, is_again: bool = False) -> Node[AgentState,
         begin(step)
         if not _is_to_be_sent(step.state):
             return True
-        was_sent = await delivery.was_done(_key(step, "send"))
+        was_sent = await was_done(delivery, _key(step, "send"), seconds)
         step.state.was_delivered = bool(was_sent)
         return was_sent
 
@@ -74,7 +80,8 @@ def send_node(delivery: Delivery, *, is_again: bool = False) -> Node[AgentState,
         begin(step)
         state = step.state
         if _is_to_be_sent(state):
-            await delivery.send(state.request, state.text, _key(step, "send"))
+            request, text, key = state.request, state.text, _key(step, "send")
+            await do_once(delivery, key, seconds, lambda: delivery.send(request, text, key))
             state.was_delivered = True
         return Continue()
 

@@ -27,15 +27,15 @@ def delivery_rows(parts: Parts) -> Tail:
     What keeps and sends the answer is begun at most once. Where it is found that it was interrupted before it had
     done anything, another node does it; where it fails, that is an issue of the reply.
     """
-    spec = parts.spec
+    spec, seconds = parts.spec, parts.spec.limits.tool_timeout
     deliver: Any = deliver_node()
     rows: tuple[Any, ...] = (deliver,)
     then = deliver
     if spec.delivery is not None:
-        store: Any = store_node(spec.delivery)
-        store_again: Any = store_node(spec.delivery, is_again=True)
-        send: Any = send_node(spec.delivery)
-        send_again: Any = send_node(spec.delivery, is_again=True)
+        store: Any = store_node(spec.delivery, seconds)
+        store_again: Any = store_node(spec.delivery, seconds, is_again=True)
+        send: Any = send_node(spec.delivery, seconds)
+        send_again: Any = send_node(spec.delivery, seconds, is_again=True)
         rows = (
             store.to(send).on_error(store_again, NotDone).on_error(send),
             store_again.to(send).on_error(send),

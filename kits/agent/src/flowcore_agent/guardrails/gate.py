@@ -6,12 +6,13 @@ import hashlib
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from typing import cast
 
 from flowcore.messages import Chunk
+from flowcore.models import Sink
 from flowcore_agent.guardrails.windows import Windows
-from flowcore_agent.ports import OutputSink
 
-__all__ = ["SAYING", "OutputGate", "mark_of"]
+__all__ = ["SAYING", "OutputGate", "mark_of", "taker_of"]
 
 SAYING = frozenset(("complete", "send_message"))
 """Own tools whose arguments are words for the user, which are looked at when the call is run."""
@@ -24,10 +25,8 @@ class OutputGate:
     back: a phrase that is longer than the overlap of the windows may have begun.
     """
 
-    def __init__(
-        self, sink: OutputSink, look: Callable[[str], Awaitable[object]], size: int, overlap: int
-    ) -> None:
-        self._sink = sink
+    def __init__(self, sink: Sink, look: Callable[[str], Awaitable[object]], size: int, overlap: int) -> None:
+        self._hand = taker_of(sink)
         self._look = look
         self._text = Windows(size, overlap)
         self._reasoning = Windows(size, overlap)
@@ -77,9 +76,14 @@ class OutputGate:
             if text > self._text.passed or reasoning > self._reasoning.passed:
                 return
             self._held.popleft()
-            await self._sink.output(chunk)
+            await self._hand(chunk)
 
 
 def mark_of(text: str) -> str:
     """Return the mark of a text: equal for equal texts, and short."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def taker_of(sink: Sink) -> Callable[[Chunk], Awaitable[object]]:
+    """Return what takes the pieces of a sink: its method, or the function that it is."""
+    return cast("Callable[[Chunk], Awaitable[object]]", getattr(sink, "output", sink))

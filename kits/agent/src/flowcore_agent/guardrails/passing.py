@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable
 
 from flowcore import Step
 from flowcore.messages import ModelReply
+from flowcore.models import Sink
 from flowcore_agent.guardrails.gate import OutputGate
 from flowcore_agent.guardrails.guardrail import Verdict, look, merged
 from flowcore_agent.guardrails.telling import tell_checked
 from flowcore_agent.parts import Parts
-from flowcore_agent.ports import OutputSink
 from flowcore_agent.reply import GuardReport
 from flowcore_agent.state import AgentState
 
@@ -22,7 +22,7 @@ class _Stopped(Exception):
 
 
 async def through_gate(
-    parts: Parts, step: Step[AgentState], send: Callable[[OutputSink | None], Awaitable[ModelReply]]
+    parts: Parts, step: Step[AgentState], send: Callable[[Sink | None], Awaitable[ModelReply]]
 ) -> ModelReply:
     """Return the reply that `send` gets with the sink it is given.
 

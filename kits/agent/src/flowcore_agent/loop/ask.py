@@ -8,11 +8,11 @@ from flowcore import Step
 from flowcore.context import pruned, selected, tell_compacted, tokens_of
 from flowcore.errors import ContextOverflow
 from flowcore.messages import Message, ModelReply, ToolSchema
+from flowcore.models import Sink
 from flowcore.tools import assistant_message
 from flowcore_agent.guardrails.passing import through_gate
 from flowcore_agent.loop.conversation import body, conversation, put_body
 from flowcore_agent.parts import Parts
-from flowcore_agent.ports import OutputSink
 from flowcore_agent.state import AgentState
 
 __all__ = ["CUT_SHORT", "NOT_EXECUTED", "ask", "close_calls"]
@@ -41,7 +41,7 @@ async def ask(
         put_body(state, after)
         return [*conversation(state), *last]
 
-    async def send(sink: OutputSink | None) -> ModelReply[str]:
+    async def send(sink: Sink | None) -> ModelReply[str]:
         return await parts.runner(state.model).invoke(
             [*conversation(state), *last], tools=tools, sink=sink, settings=state.settings, reducer=shorten
         )

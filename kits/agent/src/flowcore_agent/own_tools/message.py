@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from typing import Any
 
@@ -9,6 +10,7 @@ from flowcore import Step
 from flowcore.errors import ToolError
 from flowcore.tools import ToolContext, ToolOutput, tool
 from flowcore_agent.delivery.clean import clean
+from flowcore_agent.delivery.once import do_once
 from flowcore_agent.guardrails.guardrail import Guardrail, look
 from flowcore_agent.guardrails.telling import tell_checked
 from flowcore_agent.own_tools.own import OwnTool, RunView
@@ -42,7 +44,8 @@ def message_tool(spec: AgentSpec, delivery: Delivery) -> OwnTool:
         if verdict.stopped_by:
             told = f"Not sent: {verdict.stopped_by} does not let it pass. Say it in another way."
             return ToolOutput(told, {"was_sent": False, "reports": reports})
-        await delivery.send(request, message, f"{context.run_id}/{context.path}/{context.call_id}")
+        key = f"{context.run_id}/{context.path}/{context.call_id}"
+        await do_once(delivery, key, math.inf, lambda: delivery.send(request, message, key))
         return ToolOutput("Sent.", {"was_sent": True, "reports": reports})
 
     return OwnTool(send_message, _apply, _tell, _doubt)
