@@ -288,21 +288,27 @@ async def test_a_question_that_was_answered_is_not_asked_again() -> None:
 
 
 @pytest.mark.behaviour("A91")
-async def test_three_levels_that_each_ask_once_complete_over_three_deaths() -> None:
-    inside: Any = asking("ask low").as_node("low", state=State)
+async def test_three_levels_that_each_ask_complete_over_a_death_at_each_question() -> None:
+    inside: Any = asking("ask low", "ask last").as_node("low", state=State)
     for id in ("middle", "top"):
         row = question(f"ask {id}").to(answered=inside, expired=end)
         inside = Flow(id, row, inside.to(end), end).as_node(id, state=State)
     story = Story(around(inside))
-    top, middle, low = "top#1/ask top#1", "top#1/middle#1/ask middle#1", "top#1/middle#1/low#1/ask low#1"
-    assert await answered(story) == ([], top)
-    assert await answered(story, "one") == ([top], middle)
-    assert await answered(story, "two") == ([middle], low)
+    places = ["ask top#1", "middle#1/ask middle#1", "middle#1/low#1/ask low#1", "middle#1/low#1/ask last#1"]
+    asked: list[str] = []
+    for number, place in enumerate(places):
+        answers = [f"to {places[number - 1]}"] * (number > 0)
+        assert await answered(story, *answers) == (asked[-1:], f"top#1/{place}")
+        asked.append(f"top#1/{place}")
     async with story.run(story.store, Stage()) as run:
         while not run.requests:
             await anyio.lowlevel.checkpoint()
-        await run.answer(None, "three", by="ann")
-        assert await run.result() == ["one", "two", "three"]
+        await run.answer(None, f"to {places[-1]}", by="ann")
+        result = await run.wait()
+    assert result.value == [f"to {place}" for place in places]
+    inner = "ask top > middle(ask middle > low(ask low > ask last > end) > end) > end"
+    assert result.trace.path == f"top({inner}) > end"
+    assert [row.status for row in await story.store.requests(RUN_ID, pending=False)] == ["answered"] * 4
 
 
 @pytest.mark.behaviour("A99")
