@@ -212,7 +212,7 @@ async def test_a_crash_in_the_delivery_neither_loses_nor_doubles_anything(
     post, clock = Post(hangs={what: when}), FakeClock()
     agent = agent_of(kit, ["Four."], post)
     await die(agent, post, store, clock)
-    result = await agent.flow.resume("run", store=store, clock=clock, check=False)
+    result: Any = await agent.flow.resume("run", store=store, clock=clock, check=False)
     assert ([each.text for each in post.stored], post.sent) == (["Four."], ["Four."])
     reply = result.value
     assert (reply.text, reply.was_delivered, reply.issues, result.usage.requests) == ("Four.", True, (), 1)
