@@ -56,8 +56,8 @@ class RunControl:
 
     Every method raises `RunNotFound` for a run that is not there, and `RunConflict` where `by` is not the user
     of the run's trigger. What is asked is followed at the run's next boundary. `pause`, `resume`, `stop` and
-    `interrupt` wait for that, for at most `timeout` seconds, and return how the run stands then: `asked` tells what
-    was not followed yet. A run that nobody walks is paused, or ended, at once.
+    `interrupt` wait for that, for at most `timeout` seconds, and return how the run stands then: `asked` tells
+    what was not followed yet. A run that nobody walks is paused, or ended, at once.
     """
 
     __slots__ = ("_by", "_clock", "_store", "run_id")
@@ -161,7 +161,7 @@ class RunControl:
                         return self._state(run)
                     await self._do_at_once(signal)
                     continue
-                if not is_asked:
+                if not is_asked or not run.signal:  # what came while the run was about to go on may be lost
                     await self._store.signal(self.run_id, signal, self._by)
                     is_asked = True
             except RunConflict:

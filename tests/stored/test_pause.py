@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Awaitable
 from datetime import timedelta
 from typing import Any
 
@@ -14,10 +15,9 @@ from tests.people.desk import Letter, consent_flow, in_words, note_consent, pend
 from tests.stepping import living, quiet_down
 
 from flowcore import Budget, Complete, Continue, Flow, Retry, Step, approve, node, parallel
-from flowcore.events import Event
 from flowcore.messages import ModelRequest
 from flowcore.models import ModelRunner
-from flowcore.store import MemoryRunStore, RunStore
+from flowcore.store import MemoryRunStore, RunStore, Write
 from flowcore.testing import FakeClock, ScriptedLine, ScriptedModel
 from flowcore.testing.host_flows import Work
 
@@ -52,7 +52,6 @@ class Slow(ScriptedModel):
 
 
 @pytest.mark.behaviour("S1-18")
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_the_model_sees_that_it_is_cut_off_and_the_run_waits(store: RunStore | None) -> None:
     clock = FakeClock()
     model = Slow([ScriptedLine("never", wait=1000), "hello"], clock=clock)
@@ -61,9 +60,8 @@ async def test_the_model_sees_that_it_is_cut_off_and_the_run_waits(store: RunSto
     async def ask(step: Any) -> None:
         step.state.consent = (await runner.invoke("hi")).text
 
-    events: list[Event] = []
     flow = chain(Work, ask, value=lambda step: step.state.consent)
-    async with flow.start(Work(), store=store, run_id="run", clock=clock, observers=[events.append]) as run:
+    async with flow.start(Work(), store=store, run_id="run", clock=clock) as run:
         await until(lambda: model.asked == 1)
         await run.pause()
         assert (model.cut_off, run.is_paused, run.trace.ending) == (1, True, None)
@@ -74,8 +72,8 @@ async def test_the_model_sees_that_it_is_cut_off_and_the_run_waits(store: RunSto
         assert (model.asked, run.is_paused) == (1, True)
         await run.resume()
         assert await run.result() == "hello"
+        kinds = [event.kind async for event in run.events()]
     assert model.asked == 2
-    kinds = [event.kind for event in events]
     assert kinds.index("run.paused") < kinds.index("run.resumed") < kinds.index("run.completed")
 
 
@@ -188,6 +186,62 @@ async def test_a_thread_ends_first_and_its_visit_begins_again(store: RunStore | 
         await run.resume()
         assert await run.result() == 1
     assert len(ran) == 2
+
+
+class Slowly:
+    """A store that takes its time: there is a moment before and after whatever it does."""
+
+    def __init__(self, store: RunStore) -> None:
+        self._store = store
+
+    def commit(self, write: Write) -> Awaitable[None]:
+        return self._written(self._store.commit(write))
+
+    async def _written(self, waiting: Awaitable[None] | None) -> None:
+        await ASKED()
+        if waiting is not None:
+            await waiting
+        await ASKED()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+@pytest.mark.behaviour("S1-18")
+@pytest.mark.parametrize("moments", range(8))
+async def test_a_pause_right_after_a_resume_is_followed(store: RunStore | None, moments: int) -> None:
+    entered: list[str] = []
+    free = anyio.Event()
+
+    async def hold(step: Any) -> None:
+        entered.append(step.path)
+        await free.wait()
+
+    slow: Any = None if store is None else Slowly(store)
+    flow = chain(Work, lambda step: None, hold, value=lambda step: "on")
+    async with flow.start(Work(), store=slow, run_id="run") as run:
+        await until(lambda: entered)
+        await run.pause()
+        for _ in range(5):
+            await run.resume()
+            for _ in range(moments):
+                await ASKED()
+            with anyio.fail_after(10):
+                await run.pause()
+            assert run.is_paused
+            began = len(entered)
+            for _ in range(20):
+                await ASKED()
+            assert (run.is_paused, len(entered), run.trace.ending) == (True, began, None)
+            if store is not None:
+                assert (await store.run("run")).status == "paused"
+        free.set()
+        await run.resume()
+        result = await run.wait()
+        told = [event async for event in run.events()]
+    assert (result.value, result.usage.rounds, set(entered)) == ("on", 1, {"n2#1"})
+    assert [event.path for event in told if event.kind == "round.started"] == ["n1#1"]
+    assert [visit.round for visit in result.trace] == [1, 1, 1]
 
 
 async def test_a_pause_at_the_very_end_comes_too_late(store: RunStore | None) -> None:

@@ -161,7 +161,7 @@ class Recorder:
                 self.trace.notes.append(Note(event, seq, place, at, values))
                 if self.ledger is not None:
                     self.ledger.note(self.trace.notes[-1])
-        self._again, self._open = self._open, {}
+        self._again, self._open = self._again | self._open, {}
 
     def finish(self, left: Left) -> Awaitable[None] | None:
         """Note the end of a visit, and add it to the trace. Return what to wait for, if it is written down."""

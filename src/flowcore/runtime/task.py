@@ -88,7 +88,7 @@ class RunTask:
     def release(self, by: str) -> None:
         """Let a paused run go on."""
         if self.parked.is_set():
-            self._by = by
+            self._by, self.parked = by, anyio.Event()
             self._released.set()
 
     async def _work(self) -> None:
@@ -107,7 +107,8 @@ class RunTask:
         self._knock.end()
         if ended is None and self.host.pausing and self.asked is None and not self.settlement.is_settled:
             with suppress(WalkStopped):  # its record cannot be written any more: it is settled
-                await self._park()
+                while self.host.pausing and not self._must_end:
+                    await self._park()
             if not self._must_end:
                 self._set_out()
                 return
@@ -132,9 +133,8 @@ class RunTask:
         if record.ledger is not None:
             with anyio.CancelScope(shield=True):
                 await written(record.ledger.flush("paused"))
-        self._released = anyio.Event()
         self.parked.set()
-        if self.asked is None:
+        while not (self._must_end or self._released.is_set()):
             await wait_whatever_comes(self._released)
         self.parked = anyio.Event()
         if self._must_end:
@@ -195,11 +195,16 @@ class RunTask:
 
     def pause(self, by: str) -> None:
         """Stop what is under way, and park."""
-        if self.asked is None and not self.host.pausing and not self.settlement.is_settled:
-            self._by = by
+        if self._must_end:
+            return
+        if not self.host.pausing:
+            self._by, self._released = by, anyio.Event()
             self.host.pausing = True
             self._refuse()
             self._knock.ask()
+        elif self._released.is_set():  # it was let go, and has not gone on yet: it goes on waiting
+            self._by, self._released = by, anyio.Event()
+            self.parked.set()
 
     def _heard(self, news: Attention) -> None:
         """Do what others asked of the run through its store."""
@@ -211,7 +216,7 @@ class RunTask:
             self.ask("interrupt")
         elif news.signal == "stop":
             self.stop()
-        elif news.signal == "pause":
+        elif news.signal == "pause" and not self.host.pausing:
             self.pause(news.signal_by)
         elif news.signal == "resume":
             self.release(news.signal_by)
