@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
 
+import anyio
+
 from flowcore import Budget, Clock, Flow, Run, Trigger
 from flowcore.events import Event
 from flowcore.store import RunStore
-from flowcore_agent.admit import admit_caller
+from flowcore_agent.admit import admit, admit_caller
 from flowcore_agent.after import after_run
 from flowcore_agent.flow import agent_flow
 from flowcore_agent.reply import AgentReply
 from flowcore_agent.request import AgentRequest
 from flowcore_agent.spec import AgentSpec
 from flowcore_agent.state import AgentState
-from flowcore_agent.stream import Streamed, StreamPiece
+from flowcore_agent.stream import STREAMS, Streamed, StreamPiece
 
 __all__ = ["Agent", "AgentGraph", "RunOptions", "dispatch"]
 
@@ -64,6 +66,7 @@ class Agent:
         self.spec = spec
         """All that is said of the agent."""
         self._graphs = graphs
+        self._streaming: Flow[AgentState, Any, AgentReply] | None = None
         self.flow = dispatch(spec, graphs)
         """What is run for each request: to be drawn, and to resume stored runs with."""
 
@@ -85,6 +88,15 @@ class Agent:
         """
         state = await self.admit(request)
         return await self.flow.run(state, **self._settled(state, parent, options))
+
+    def run_sync(self, request: AgentRequest, *, parent: str = "", **options: Unpack[RunOptions]) -> AgentReply:
+        """Do what `run` does, from synchronous code; it waits for the observers, too.
+
+        Raises `ContractError` inside a running event loop.
+        """
+        asks = self.spec.authenticate is not None
+        state = anyio.run(self.admit, request) if asks else admit(self.spec, request)
+        return self.flow.run_sync(state, **self._settled(state, parent, options))
 
     def start(
         self, request: AgentRequest, *, parent: str = "", **options: Unpack[RunOptions]
@@ -118,13 +130,15 @@ class Agent:
         self, request: AgentRequest, parent: str, options: RunOptions
     ) -> AsyncGenerator[AsyncIterator[StreamPiece]]:
         state = await self.admit(request)
+        if self._streaming is None:
+            self._streaming = dispatch(replace(self.spec, sink=STREAMS), self._graphs)
         streamed = Streamed(self.spec.sink)
-        flow = dispatch(replace(self.spec, sink=streamed), self._graphs)
         settled = self._settled(state, parent, options)
         settled["observers"] = [*settled.get("observers", ()), streamed.observe]
         try:
-            async with flow.start(state, **settled) as run:
-                streamed.run = run
+            async with AsyncExitStack() as stack:
+                with streamed.taking():
+                    streamed.run = await stack.enter_async_context(self._streaming.start(state, **settled))
                 yield streamed.pieces
         finally:
             streamed.close()

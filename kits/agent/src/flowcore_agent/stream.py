@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, cast, get_args
 
@@ -28,7 +30,7 @@ from flowcore_agent.guardrails.gate import SAYING, taker_of
 from flowcore_agent.reply import AgentReply
 from flowcore_agent.sub_agents.events import SubAgentEvent
 
-__all__ = ["StreamKind", "StreamPiece", "Streamed", "piece_of"]
+__all__ = ["STREAMS", "StreamKind", "StreamPiece", "Streamed", "piece_of"]
 
 StreamKind = Literal[
     "content",
@@ -95,6 +97,15 @@ class Streamed:
         if chunk.finish_reason:
             self._said.append("")
 
+    @contextmanager
+    def taking(self) -> Generator[None]:
+        """Let a run that is started inside hand its pieces to this stream, by way of `STREAMS`."""
+        token = _current.set(self)
+        try:
+            yield
+        finally:
+            _current.reset(token)
+
     async def observe(self, event: Event) -> None:
         """Take an event. After the last one the stream ends."""
         try:
@@ -118,6 +129,19 @@ class Streamed:
         """Let go of both ends."""
         self._send.close()
         self.pieces.close()
+
+
+class _Streams:
+    """The sink of all runs that are streamed: each has its own stream in its context."""
+
+    async def output(self, chunk: Chunk, /) -> None:
+        """Hand a piece to the stream of the run."""
+        if (streamed := _current.get()) is not None:
+            await streamed.output(chunk)
+
+
+_current: ContextVar[Streamed | None] = ContextVar("flowcore_agent_streamed", default=None)
+STREAMS = _Streams()
 
 
 def piece_of(event: Event) -> StreamPiece | None:
