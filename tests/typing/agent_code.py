@@ -160,6 +160,7 @@ async def ask() -> None:
     assert_type(await agent.flow.resume("r", store=MemoryRunStore(), observers=observers), AgentReply)
 
 
+assert_type(Agent(plain).run_sync(asked, budget=Budget(requests=5)), AgentReply)
 app = App(
     flows=[flow],
     state=lambda text: admit(plain, AgentRequest((Message("user", text),))),

@@ -50,6 +50,8 @@ async def admit_caller(spec: AgentSpec, request: AgentRequest) -> AgentState:
 
 
 def _admitted(spec: AgentSpec, request: AgentRequest, desk: Desk) -> AgentState:
+    if not isinstance(request, AgentRequest):  # pyright: ignore[reportUnnecessaryIsInstance] - what apps give
+        raise ContractError(f"agent {spec.name!r} was given a {type(request).__name__}: give an AgentRequest")
     model = desk.take("model", find_model(spec, request))
     core = desk.take("core", find_core(spec, request, model))
     settings = desk.take("settings", find_settings(spec, request, model))

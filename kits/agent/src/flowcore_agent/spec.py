@@ -134,15 +134,7 @@ class AgentSpec:
                 f"patchable names {', '.join(unknown)}, and templates has {', '.join(self.templates) or 'none'}"
             )
         faults += self._wrong_sections()
-        if self.own_tools.memory and self.memory is None:
-            faults.append("own_tools.memory is on, and there is no memory: give memory=")
-        if self.classify is not None and not callable(self.classify):
-            faults.append(f"classify is a {type(self.classify).__name__}: give RuleClassifier(), or a function")
-        if self.own_tools.skills and self.skills is None:
-            faults.append("own_tools.skills is on, and there are no skills: give skills=")
-        if self.own_tools.message and self.delivery is None:
-            faults.append("own_tools.message is on, and there is nowhere to send to: give delivery=")
-        faults += [*self._wrong_guards(), *self._wrong_ends()]
+        faults += [*self._wrong_own_tools(), *self._wrong_guards(), *self._wrong_ports()]
         if faults:
             raise ContractError(f"AgentSpec {self.name!r}: {'; '.join(faults)}")
 
@@ -171,16 +163,35 @@ class AgentSpec:
             if twice := sorted({str(name) for name in names if names.count(name) > 1}):
                 yield f"{side} has {', '.join(twice)} more than once: give each a name of its own"
 
-    def _wrong_ends(self) -> Iterator[str]:
+    def _wrong_own_tools(self) -> Iterator[str]:
+        own = self.own_tools
+        if not isinstance(own, OwnTools):  # pyright: ignore[reportUnnecessaryIsInstance] - what apps give
+            return
+        if own.memory and self.memory is None:
+            yield "own_tools.memory is on, and there is no memory: give memory="
+        if own.skills and self.skills is None:
+            yield "own_tools.skills is on, and there are no skills: give skills="
+        if own.message and self.delivery is None:
+            yield "own_tools.message is on, and there is nowhere to send to: give delivery="
+
+    def _wrong_ports(self) -> Iterator[str]:
         if self.sink is not None and not callable(getattr(self.sink, "output", self.sink)):
             yield f"sink is a {type(self.sink).__name__}: give an async function, or an object with async output()"
-        port, needed = self.delivery, ("store", "send", "was_done")
-        if port is not None and (missing := [name for name in needed if not callable(getattr(port, name, None))]):
-            yield f"delivery is a {type(port).__name__} without {', '.join(missing)}: give these async methods"
-        observers: Sequence[object] = self.observers
-        for observer in observers:
-            if not callable(observer):
-                yield f"observers has {observer!r}: give async functions of a request and its reply"
+        for name, needed in _PORTS.items():
+            port = getattr(self, name)
+            missing = [method for method in needed if not callable(getattr(port, method, None))]
+            if port is not None and missing:
+                yield f"{name} is a {type(port).__name__} without {', '.join(missing)}: give these async methods"
+        for name, words in _FUNCTIONS.items():
+            given = getattr(self, name)
+            if given is not None and not callable(given):
+                yield f"{name} is a {type(given).__name__}: give {words}"
+        for name, words in _LISTS.items():
+            several: Sequence[object] = getattr(self, name)
+            if not isinstance(several, list | tuple):
+                yield f"{name} is a {type(several).__name__}: give a list of {words}"
+            else:
+                yield from (f"{name} has {each!r}: give {words}" for each in several if not callable(each))
 
     @property
     def system_prompt_supported(self) -> bool:
@@ -199,4 +210,19 @@ _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
     "own_tools": ((OwnTools,), "OwnTools(...)"),
     "limits": ((AgentLimits,), "AgentLimits(...)"),
     "catalog": ((ToolCatalog, NoneType), "ToolCatalog([...])"),
+}
+_PORTS: dict[str, tuple[str, ...]] = {
+    "memory": ("core", "generation", "recall", "save"),
+    "skills": ("cards", "read"),
+    "files": ("read",),
+    "delivery": ("store", "send", "was_done"),
+}
+_FUNCTIONS = {
+    "authenticate": "an async function of the request",
+    "classify": "RuleClassifier(), or a function",
+    "policy": "a function of the proposal",
+}
+_LISTS = {
+    "hooks": "functions of a proposal",
+    "observers": "async functions of a request and its reply",
 }
