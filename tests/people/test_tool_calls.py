@@ -90,3 +90,25 @@ async def test_a_run_that_was_suspended_in_a_dead_process_dispatches_the_call_on
     assert (again.value, hangs.did) == (["deleted", "waited"], ["delete", "wait", "wait"])
     assert again.heard("request.opened") == []
     assert [row.status for row in await store.requests("run", pending=False)] == ["answered"]
+
+
+@pytest.mark.behaviour("A83")
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+@pytest.mark.parametrize("deaths", [1, 3])
+async def test_consent_to_a_call_that_begins_again_is_asked_for_once_and_told_once(
+    kind: str, deaths: int, tmp_path: Path
+) -> None:
+    store, clock, hangs = store_of(kind, tmp_path), FakeClock(), Hangs({"delete"})
+    flow = suspending(hangs, effects=False)
+    async with dying(flow, store, clock) as run:
+        (request,) = await pending(run)
+        await run.answer(request.id, True, by="ann")
+        await hangs.begun.wait()
+    for _ in range(deaths - 1):
+        hangs.at, hangs.begun = {"delete"}, anyio.Event()
+        async with dying(flow, store, clock):
+            await hangs.begun.wait()
+    again = await resumed(flow, store, clock)
+    assert (again.value, hangs.did) == (["deleted", "waited"], [*["delete"] * (deaths + 1), "wait"])
+    told = [row.kind for row in (await store.load("run")).notes]
+    assert (told.count("request.opened"), told.count("request.answered")) == (1, 1)

@@ -308,7 +308,12 @@ async def test_three_levels_that_each_ask_complete_over_a_death_at_each_question
     assert result.value == [f"to {place}" for place in places]
     inner = "ask top > middle(ask middle > low(ask low > ask last > end) > end) > end"
     assert result.trace.path == f"top({inner}) > end"
-    assert [row.status for row in await story.store.requests(RUN_ID, pending=False)] == ["answered"] * 4
+    stored = await story.store.load(RUN_ID)
+    assert [row.status for row in stored.requests] == ["answered"] * 4
+    assert [row.node for row in stored.visits] == [visit.node for visit in result.trace]  # each of them once
+    assert [row.node for row in stored.visits if row.node.startswith("ask")] == [
+        *("ask top", "ask middle", "ask low", "ask last")
+    ]
 
 
 @pytest.mark.behaviour("A99")
