@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from flowcore import Flow
-from flowcore_agent.delivery.rows import delivery_rows
-from flowcore_agent.guardrails.nodes import guard_input_node
+from flowcore_agent.guard import guard_input_node
 from flowcore_agent.loop.rows import loop_rows
 from flowcore_agent.own_tools import own_tools
 from flowcore_agent.parts import Parts
@@ -17,6 +16,7 @@ from flowcore_agent.routing.verify import verify_node
 from flowcore_agent.spec import AgentSpec
 from flowcore_agent.state import AgentState
 from flowcore_agent.sub_agents.delegate import delegate_tool
+from flowcore_agent.tail import tail_rows
 
 __all__ = ["agent_flow"]
 
@@ -29,7 +29,7 @@ def agent_flow(spec: AgentSpec) -> Flow[AgentState, object, AgentReply]:
     delegate = (delegate_tool(spec),) if spec.own_tools.sub_agent else ()
     parts = Parts.of(spec, (*own_tools(spec), *delegate))
     prepare: Any = prepare_node(parts)
-    tail = delivery_rows(parts)
+    tail = tail_rows(parts)
     verify = verify_node(parts) if spec.verify else None
     loop = loop_rows(parts, tail.entry, verify)
     routing = routing_rows(parts, loop.entry)

@@ -10,8 +10,8 @@ from flowcore.errors import ContextOverflow
 from flowcore.messages import Message, ModelReply, ToolSchema
 from flowcore.models import Sink
 from flowcore.tools import assistant_message
-from flowcore_agent.guardrails.passing import through_gate
 from flowcore_agent.loop.conversation import body, conversation, put_body
+from flowcore_agent.loop.passing import through_gate
 from flowcore_agent.parts import Parts
 from flowcore_agent.state import AgentState
 

@@ -1,4 +1,4 @@
-"""The nodes of the guardrails: before anything is made of a request, and before the answer goes out."""
+"""Guarding: guardrails look before anything is made of a request, and before the answer goes out."""
 
 from __future__ import annotations
 

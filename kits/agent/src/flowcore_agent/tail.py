@@ -1,4 +1,4 @@
-"""The rows of the delivery: what stands between the end of the loop and the end of the run."""
+"""The tail: what stands between the end of the loop and the end of the run."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 from flowcore.errors import NotDone
 from flowcore_agent.delivery.nodes import clean_node, deliver_node, send_node, store_node
-from flowcore_agent.guardrails.nodes import guard_output_node
+from flowcore_agent.guard import guard_output_node
 from flowcore_agent.parts import Parts
 
-__all__ = ["Tail", "delivery_rows"]
+__all__ = ["Tail", "tail_rows"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Tail:
     rows: tuple[Any, ...]
 
 
-def delivery_rows(parts: Parts) -> Tail:
+def tail_rows(parts: Parts) -> Tail:
     """Return the end of an agent's flow. What its spec does not ask for is not there.
 
     What keeps and sends the answer is begun at most once. Where it is found that it was interrupted before it had
