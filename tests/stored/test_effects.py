@@ -377,8 +377,11 @@ async def test_late_tools_and_looks_change_nothing(store: RunStore) -> None:
         result = await run.wait()
         late.set()
         await clock.settle()
+        kinds = [event.kind async for event in run.events()]
     assert (result.status, result.reason) == ("cancelled", "interrupt")
     assert did == ["began", "ended"]
+    assert [kind for kind in kinds if kind in ("run.completed", "run.failed", "run.cancelled")] == kinds[-1:]
+    assert kinds[-1] == "run.cancelled"
     assert await store.load(RUN) == before
     assert [row.status for row in before.calls] == ["unknown"]
 
