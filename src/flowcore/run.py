@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self, get_args
@@ -30,6 +30,7 @@ from .runtime import (
     first_of,
     observe,
     wait_whatever_comes,
+    whole,
 )
 from .scope import Scope, standstill_of
 from .scope.scope import scope_variable
@@ -85,15 +86,25 @@ class Run(Generic[ResultT]):
             return
         from .runtime.residence import Residence  # noqa: PLC0415 - loaded where a run is stored
 
+        await anyio.lowlevel.checkpoint_if_cancelled()
         home = self._residence = Residence(self._plan, store, self.run_id, self._settings.time)
+        moving: Callable[[], Awaitable[None]] = partial(self._take_up if self._is_stored else self._open, home)
+        _, cancelled = await whole(current_loop(), moving, f"flowcore record of {self._plan.name}")
+        if cancelled is not None:  # the record stands: it ends as that of a run whose caller was cancelled later
+            self.begin()
+            self._task.ask("user")
+            await wait_whatever_comes(self._task.finished)
+            raise cancelled
+
+    async def _open(self, home: Residence) -> None:
         settings = self._settings
-        if self._is_stored:
-            row = await home.take_up(settings.by)
-            self._settings = settings.of_record(row.budget, row.deadline, row.trigger)
-            self._shape, self._values = home.shape, home.start
-        else:
-            trigger = settings.trigger or Trigger()
-            await home.open(self._shape, self._values, settings.limits, trigger, settings.deadline, settings.title)
+        trigger = settings.trigger or Trigger()
+        await home.open(self._shape, self._values, settings.limits, trigger, settings.deadline, settings.title)
+
+    async def _take_up(self, home: Residence) -> None:
+        row = await home.take_up(self._settings.by)
+        self._settings = self._settings.of_record(row.budget, row.deadline, row.trigger)
+        self._shape, self._values = home.shape, home.start
 
     def begin(self) -> None:
         """Start the run's task, once. From now on it can be cancelled and watched."""
@@ -198,7 +209,7 @@ class Run(Generic[ResultT]):
         await anyio.lowlevel.checkpoint()
 
     async def resume(self, *, by: str = "") -> None:
-        """Let a paused run go on. Raises `RunConflict` unless `by` is the user of its trigger, where it has one."""
+        """Let a paused run go on. Raises `RunConflict` unless `by` is the user of its trigger, if it has one."""
         self._must_have_begun()
         self._check_by(by, always=True)
         self._task.release(by)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Awaitable
 from datetime import timedelta
 from typing import Any
 
@@ -13,11 +12,12 @@ import pytest
 from tests.core.runs import chain, does, ends
 from tests.people.desk import Letter, consent_flow, in_words, note_consent, pending, plain
 from tests.stepping import living, quiet_down
+from tests.stored.slowly import Slowly
 
 from flowcore import Budget, Complete, Continue, Flow, Retry, Step, approve, node, parallel
 from flowcore.messages import ModelRequest
 from flowcore.models import ModelRunner
-from flowcore.store import MemoryRunStore, RunStore, Write
+from flowcore.store import MemoryRunStore, RunStore
 from flowcore.testing import FakeClock, ScriptedLine, ScriptedModel
 from flowcore.testing.host_flows import Work
 
@@ -186,25 +186,6 @@ async def test_a_thread_ends_first_and_its_visit_begins_again(store: RunStore | 
         await run.resume()
         assert await run.result() == 1
     assert len(ran) == 2
-
-
-class Slowly:
-    """A store that takes its time: there is a moment before and after whatever it does."""
-
-    def __init__(self, store: RunStore) -> None:
-        self._store = store
-
-    def commit(self, write: Write) -> Awaitable[None]:
-        return self._written(self._store.commit(write))
-
-    async def _written(self, waiting: Awaitable[None] | None) -> None:
-        await ASKED()
-        if waiting is not None:
-            await waiting
-        await ASKED()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
 
 
 @pytest.mark.behaviour("S1-18")

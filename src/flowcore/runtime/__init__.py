@@ -11,7 +11,7 @@ from .parking import stand_still
 from .record import Recorder
 from .task import Reason, RunTask, current_task
 from .threads import RunThreads
-from .waiting import first_of, wait_whatever_comes, written
+from .waiting import first_of, wait_whatever_comes, whole, written
 from .walk import Walk
 
 __all__ = [
@@ -38,5 +38,6 @@ __all__ = [
     "stand_still",
     "unwrapped",
     "wait_whatever_comes",
+    "whole",
     "written",
 ]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 import anyio
 
-__all__ = ["first_of", "wait_whatever_comes", "written"]
+from ..clock import Loop
+
+__all__ = ["first_of", "wait_whatever_comes", "whole", "written"]
+
+T = TypeVar("T")
 
 
 async def wait_whatever_comes(done: anyio.Event) -> BaseException | None:
@@ -19,6 +24,27 @@ async def wait_whatever_comes(done: anyio.Event) -> BaseException | None:
         except anyio.get_cancelled_exc_class() as error:
             cancelled = error
     return cancelled
+
+
+async def whole(loop: Loop, work: Callable[[], Awaitable[T]], name: str) -> tuple[T, BaseException | None]:
+    """Work to the end, in a task of its own; return what that gave, and what cancelled the caller meanwhile."""
+    given: list[T] = []
+    failed: list[BaseException] = []
+    done = anyio.Event()
+
+    async def do() -> None:
+        try:
+            given.append(await work())
+        except BaseException as error:
+            failed.append(error)
+        finally:
+            done.set()
+
+    loop.spawn(do, name)
+    cancelled = await wait_whatever_comes(done)
+    if failed:
+        raise failed[0] if cancelled is None else cancelled
+    return given[0], cancelled
 
 
 async def first_of(*events: anyio.Event) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
+import anyio
+
 from ..clock import Clock
 from ..errors import RunConflict
 from ..events import RunCancelledEvent, RunPaused
@@ -64,7 +66,8 @@ async def pause_unwalked(store: RunStore, run_id: str, owner: str, by: str, cloc
             if waiting is not None:
                 await waiting
     finally:
-        await store.release(run_id, owner)
+        with anyio.CancelScope(shield=True):
+            await store.release(run_id, owner)
 
 
 def _seq(stored: Stored) -> int:
