@@ -297,9 +297,13 @@ async def test_a_messenger_that_takes_too_long_is_looked_up_and_left(
 
 @pytest.mark.behaviour("S1-23")
 async def test_a_message_that_was_cut_off_is_marked_and_the_answer_is_not_sent(kit: Kit) -> None:
-    post = Post(hangs={"send": "after"}, knows=False)
-    limits = AgentLimits(tool_timeout=0.01)
-    reply = await agent_of(kit, [say(kit, "Now."), "Four."], post, limits=limits, **MESSAGE).run(ask())
+    post, clock = Post(hangs={"send": "after"}, knows=False), FakeClock()
+    agent = agent_of(kit, [say(kit, "Now."), "Four."], post, **MESSAGE)
+    with anyio.fail_after(20):
+        async with agent.start(ask(), clock=clock) as run:
+            await post.begun.wait()
+            await clock.advance(61)
+            reply = await run.result()
     assert (post.sent, [each.text for each in post.stored], reply.was_delivered) == (["Now."], ["Four."], True)
     assert [(each.stage, each.name) for each in reply.issues] == [("deliver", "send_message")]
 
@@ -330,3 +334,56 @@ def test_what_is_no_end_of_a_run_is_refused_when_the_spec_is_made(kit: Kit) -> N
         "guards is a int: give a list of guardrails",
     ):
         assert fault in str(caught.value)
+
+
+@pytest.mark.behaviour("S1-22", "S1-23")
+def test_the_end_of_the_flow_as_it_is_declared(kit: Kit) -> None:
+    flow = agent_of(kit, [], Post(), output_guards=[Passing()], guards=[Passing()]).flow
+    tail = {"clean", "guard_output", "store", "store_again", "send", "send_again", "deliver", "guard_input"}
+    edges = {
+        (source, data["label"] if data["kind"] == "label" else data["kind"], target)
+        for source, target, data in flow.graph.edges(data=True)
+        if source in tail and target in flow.graph.nodes
+    }
+    assert {edge for edge in edges if edge[2] in {*tail, "prepare"}} == {
+        ("guard_input", "passed", "prepare"),
+        ("guard_input", "blocked", "clean"),
+        ("clean", "next", "guard_output"),
+        ("guard_output", "passed", "store"),
+        ("guard_output", "blocked", "store"),
+        ("store", "next", "send"),
+        ("store", "error", "store_again"),
+        ("store", "error", "send"),
+        ("store_again", "next", "send"),
+        ("store_again", "error", "send"),
+        ("send", "next", "deliver"),
+        ("send", "error", "send_again"),
+        ("send", "error", "deliver"),
+        ("send_again", "next", "deliver"),
+        ("send_again", "error", "deliver"),
+    }
+
+
+@pytest.mark.behaviour("S0-49", "S1-23")
+async def test_a_refusal_is_kept_and_sent_once_and_looked_at_by_nobody(kit: Kit) -> None:
+    post, outer = Post(), Passing()
+    spec = {"guards": [Passing("Go")], "output_guards": [outer], "refusal": "No."}
+    reply = await agent_of(kit, [], post, **spec).run(ask())
+    assert (post.sent, [each.text for each in post.stored], outer.seen) == (["No."], ["No."], [])
+    assert (reply.turn, reply.reason) == ((Message("assistant", "No."),), "blocked")
+    assert [(each.side, each.status) for each in reply.guards] == [("input", "blocked")]
+
+
+class Passing:
+    """A guardrail that blocks texts with a word, and all else not."""
+
+    name = "passing"
+    fails_open = False
+
+    def __init__(self, word: str = "never said") -> None:
+        self.word, self.seen = word, list[str]()
+
+    async def check(self, text: str, messages: Any, /) -> str:
+        """Return whether it has the word."""
+        self.seen.append(text)
+        return "says it" if self.word in text else ""
