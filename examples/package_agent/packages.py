@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock
 from typing import ClassVar
 
 import anyio.to_thread
@@ -23,7 +23,7 @@ from .installed import Installed, fingerprint, installed
 from .inventory import write_inventory
 from .texts import passages
 
-__all__ = ["CacheUnusable", "Inventory", "Packages", "Texts"]
+__all__ = ["Abandoned", "CacheUnusable", "Inventory", "Packages", "Texts"]
 
 _EVERY = 20
 
@@ -32,6 +32,10 @@ class CacheUnusable(FlowcoreError):
     """A file cannot be kept where it is to stand."""
 
     code: ClassVar[str] = "cache_unusable"
+
+
+class Abandoned(Exception):
+    """The texts were not indexed to the end, since nobody waits for them any more."""
 
 
 class Packages:
@@ -56,13 +60,16 @@ class Packages:
                 _written(partial(write_inventory, file, these), file)
             return file
 
-    def texts(self) -> SQLiteKnowledge:
-        """Return the texts, to be searched. Raises `CacheUnusable` and `NothingInstalled`."""
+    def texts(self, stop: Event) -> SQLiteKnowledge:
+        """Return the texts, to be searched; whoever sets `stop` waits for them no more.
+
+        Raises `Abandoned`, `CacheUnusable` and `NothingInstalled`.
+        """
         with self._lock:
             these = installed(self.path)
             file = self._file("texts", these)
             if not file.is_file():
-                _written(partial(SQLiteKnowledge.build, file, _shelves(these)), file)
+                _written(partial(SQLiteKnowledge.build, file, _shelves(these, stop)), file)
             return SQLiteKnowledge(file)
 
     def _file(self, kind: str, these: Sequence[Installed]) -> Path:
@@ -100,18 +107,24 @@ class Texts:
         self, query: str, *, sources: Collection[str] | None = None, limit: int = 10
     ) -> Sequence[Hit]:
         """Return the passages that match best."""
-        knowledge = await anyio.to_thread.run_sync(self._opened)
+        stop = Event()
+        try:
+            knowledge = await anyio.to_thread.run_sync(self._opened, stop, abandon_on_cancel=True)
+        finally:
+            stop.set()
         return await knowledge.search(query, sources=sources, limit=limit)
 
-    def _opened(self) -> SQLiteKnowledge:
+    def _opened(self, stop: Event) -> SQLiteKnowledge:
         with self._opening:
             if self._knowledge is None:
-                self._knowledge = self._packages.texts()
+                self._knowledge = self._packages.texts(stop)
             return self._knowledge
 
 
-def _shelves(these: Sequence[Installed]) -> Iterator[tuple[Source, Iterator[Passage]]]:
+def _shelves(these: Sequence[Installed], stop: Event) -> Iterator[tuple[Source, Iterator[Passage]]]:
     for done, one in enumerate(these):
+        if stop.is_set():
+            raise Abandoned("nobody waits for the texts any more")
         if done % _EVERY == 0:
             with suppress(OSError):
                 print(f"Reading the installed packages: {done} of {len(these)}", file=sys.stderr, flush=True)

@@ -9,12 +9,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
 from examples.package_agent import app as module
 from examples.package_agent.agent import BUDGET, agent_of
-from examples.package_agent.packages import CacheUnusable, Packages
+from examples.package_agent.packages import Abandoned, CacheUnusable, Packages
 from examples.package_agent.script import QUESTIONS, Script
 from tests.examples.package_support_site import add, furnish
 from tests.servers.katan import KEY, Katan, katan
@@ -192,12 +193,17 @@ async def test_what_is_made_of_the_packages_is_kept_until_they_change(tmp_path: 
     first = packages.inventory()
     stood = first.stat().st_mtime_ns
     assert (packages.inventory(), first.stat().st_mtime_ns) == (first, stood)
-    packages.texts().close()
+    packages.texts(Event()).close()
     assert len(list((tmp_path / "cache").iterdir())) == 2
     add(tmp_path / "site", "toaster", "1.0", {"toaster.py": '"""Browns."""'})
     second = packages.inventory()
     assert second != first
     assert [file for file in (tmp_path / "cache").iterdir() if "inventory" in file.name] == [second]
+    stopped = Event()
+    stopped.set()
+    with pytest.raises(Abandoned, match="nobody waits"):
+        packages.texts(stopped)
+    assert [file for file in (tmp_path / "cache").iterdir() if file.name.startswith(".")] == []
     (tmp_path / "file").write_text("")
     with pytest.raises(CacheUnusable, match="name a folder that you may write in FLOWCORE_CACHE"):
         Packages(packages.path, tmp_path / "file" / "cache").inventory()
