@@ -137,7 +137,7 @@ def test_messages_tools_and_schema_are_sent_as_they_are() -> None:
         "model": "m",
         "messages": [
             {"role": "system", "content": "Be brief."},
-            {"role": "assistant", "tool_calls": [said, said]},
+            {"role": "assistant", "content": "", "tool_calls": [said, said]},
             {"role": "tool", "content": "found", "tool_call_id": "c1"},
             {"role": "assistant", "content": ""},
         ],

@@ -85,9 +85,7 @@ def _tool(name: str, description: str, parameters: Mapping[str, Any]) -> Functio
 
 
 def _message(message: Message, warnings: list[str]) -> MessageSaid:
-    said = MessageSaid(role=message.role)
-    if message.content or not message.tool_calls:
-        said["content"] = message.content
+    said = MessageSaid(role=message.role, content=message.content)  # templates of many models want it, if empty
     if message.tool_calls:
         said["tool_calls"] = [
             CallSaid(id=call.id, type="function", function={"name": call.name, "arguments": call.arguments})
