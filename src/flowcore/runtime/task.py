@@ -107,7 +107,7 @@ class RunTask:
         self._knock.end()
         if ended is None and self.host.pausing and self.asked is None and not self.settlement.is_settled:
             with suppress(WalkStopped):  # its record cannot be written any more: it is settled
-                while self.host.pausing and not self._must_end:
+                while self._must_park():
                     await self._park()
             if not self._must_end:
                 self._set_out()
@@ -121,6 +121,10 @@ class RunTask:
     def _must_end(self) -> bool:
         """Whether somebody has asked the run to end, or it has."""
         return self.asked is not None or self.settlement.is_settled
+
+    def _must_park(self) -> bool:
+        """Return whether a pause was asked for that has not been followed: another one, perhaps."""
+        return self.host.pausing and not self._must_end
 
     async def _park(self) -> None:
         """Wait until somebody lets the run go on, or ends it."""

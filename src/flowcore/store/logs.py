@@ -60,7 +60,7 @@ class _Logs:
         return record._replace(written=tuple(written))
 
     def _log(self, frame: Frame, name: str) -> Log[Any] | None:
-        """Return a log as it is now in the state of a walk. Branches have that of the state around them at first."""
+        """Return a log as it is now in the state of a walk. Branches begin with that of the state around."""
         known = self._logs.get((frame, name))
         if known is not None or not self._is_known(frame):
             return known
