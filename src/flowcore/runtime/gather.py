@@ -34,6 +34,8 @@ class Gathering:
         clock: Clock,
         grace: float,
     ) -> None:
+        self.is_cut_off = False
+        """Whether a walk was stopped although no verdict on the others asked for that."""
         self._results: list[Ended | None] = [None] * count
         self._last = count
         self._limit = limit
@@ -181,8 +183,9 @@ class Gathering:
         ended: Ended | None = None
         try:
             ended = await self._sides[index].walk()
-        except WalkStopped:
-            pass  # the run or this walk was asked to stop: it has no result
+        except WalkStopped:  # the run or this walk was asked to stop: it has no result
+            self.is_cut_off = self.is_cut_off or not self._stopping
+            self._last = self._next
         except BaseException as error:
             if not isinstance(error, anyio.get_cancelled_exc_class()) and self._raised is None:
                 self._raised = error

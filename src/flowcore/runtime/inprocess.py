@@ -152,12 +152,15 @@ class InProcessHost:
         """Run walks side by side, in a task each."""
         rules = (limit, begin, verdict, self._leave_behind, self._stopped, place.slot)
         try:
-            results = await Gathering(count, *rules, self._loop, self._clock, self._grace).run()
+            gathering = Gathering(count, *rules, self._loop, self._clock, self._grace)
+            results = await gathering.run()
         except Exception:  # an AssertionError of trio, where a cancellation was gone before it was raised
             if self.stopped or place.scope.is_closed:
                 raise WalkStopped from None
             raise
         self._stop_if_asked()
+        if self.stopping and gathering.is_cut_off:  # it is stopped with them: of their results some are missing
+            raise WalkStopped
         return results
 
     def _stopped(self, frame: Frame) -> None:

@@ -185,6 +185,11 @@ class Scope:
         """Refuse further charges, and nothing else: the run is to end at its next boundary."""
         self._refusal = refusal
 
+    @property
+    def is_refusing(self) -> bool:
+        """Whether the run is to end at its next boundary: nothing further may begin."""
+        return any(scope._refusal is not None for scope in self._chain)
+
     def stand_still(self, seconds: float) -> None:
         """Let time that has passed not count: the run was paused."""
         self.began += seconds

@@ -153,6 +153,8 @@ class Batch:
                 group.start_soon(self._run_one, each)
         if self._cut_off is not None:  # the group may take it for a cancellation of its own
             raise self._cut_off
+        if self._scope.is_refusing and any(each.proposal.call.id not in self._results for each in ready):
+            self._scope.charge()  # the run was stopped before all had begun: nothing goes on from here
 
     async def _run_if_approved(self, ready: Ready, ask: Ask, *, task_status: TaskStatus[None]) -> None:
         task_status.started()  # and goes on without a pause, so that requests are opened in the order of the calls
@@ -209,7 +211,7 @@ class Batch:
         if proposal.tool.effects:  # a tool may change the arguments that it is given
             given = ready._replace(proposal=replace(proposal, arguments=snapshot(dict(proposal.arguments))))
         try:
-            if not self._stops and not self._scope.is_closed:
+            if not self._stops and not self._scope.is_closed and not self._scope.is_refusing:
                 ended = await self._dispatch.run(ready, partial(self._interrupted, ready))
         except BaseException as error:
             self._cut_off = error
