@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -180,6 +181,30 @@ async def test_who_was_replaced_hears_of_it_even_if_he_writes_nothing() -> None:
 async def _begun(steps: Steps, path: str) -> None:
     while path not in steps.began:
         await anyio.lowlevel.checkpoint()
+
+
+class Adjusted(StepClock):
+    """A clock whose time of day somebody sets."""
+
+    adjusted = 0.0
+
+    def utcnow(self) -> datetime:
+        return super().utcnow() + timedelta(seconds=self.adjusted)
+
+
+@pytest.mark.parametrize("seconds", [-3600.0, -5.0, 20.0])
+async def test_a_time_of_day_that_is_set_neither_loses_a_run_nor_keeps_it(seconds: float) -> None:
+    store, clock, steps = MemoryRunStore(), Adjusted(), Steps()
+    async with flow.start(State(), store=store, run_id=RUN_ID, clock=clock, deps=steps) as run:
+        await until_second(steps)
+        clock.adjusted = seconds
+        await moved(clock, LEASE)
+        row = await store.run(RUN_ID)
+        assert 0 < row.lease - clock.utcnow().timestamp() <= LEASE
+        with pytest.raises(RunConflict, match="is walked by"):
+            await flow.resume(RUN_ID, store=store, clock=clock, deps=Steps())
+        steps.waits.set()
+        assert await run.result() == VALUE
 
 
 # ---- Real processes ----------------------------------------------------------------------------------------
