@@ -10,14 +10,12 @@ import gc
 import os
 import random
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import anyio
-from anyio.abc import SocketStream
 
 from benchmarks.moody import Outside, moody_agent
 from flowcore import Budget, Flow
@@ -127,29 +125,6 @@ def held() -> dict[str, set[str]]:
     return {"files": files, "tasks": {f"{task.id} {task.name}" for task in anyio.get_running_tasks()}}
 
 
-@asynccontextmanager
-async def server() -> AsyncGenerator[tuple[int, list[int]]]:
-    """Serve on a port; the list has how many connections are open."""
-    is_open = [0]
-
-    async def serve(stream: SocketStream) -> None:
-        is_open[0] += 1
-        try:
-            async with stream:
-                await stream.receive()
-        except (anyio.EndOfStream, anyio.BrokenResourceError):
-            pass
-        finally:
-            is_open[0] -= 1
-
-    async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener:
-        port: int = listener.extra(anyio.abc.SocketAttribute.local_port)
-        async with anyio.create_task_group() as group:
-            group.start_soon(listener.serve, serve)
-            yield port, is_open
-            group.cancel_scope.cancel()
-
-
 async def watch(soak: Soak) -> None:
     """Print the memory now and then."""
     began = anyio.current_time()
@@ -162,30 +137,25 @@ async def watch(soak: Soak) -> None:
 
 async def main(agents: int, seconds: float, seed: int) -> bool:
     """Soak, print what was seen, and return whether all is well."""
-    async with server() as (port, is_open):
-        soak = Soak(Outside(SystemClock(), random.Random(seed), port), seconds)
-        await anyio.wait_all_tasks_blocked()
-        before = held()
-        print(f"{agents} agents at once for {seconds:g} s, seed {seed}, load {os.getloadavg()[0]:.1f}")
-        print(f"{0:6} s  {memory():7.1f} MB", flush=True)
-        async with anyio.create_task_group() as group:
-            group.start_soon(watch, soak)
-            await soak.run(agents)
-            group.cancel_scope.cancel()
-        await anyio.sleep(0.5)  # the server hears of an end a little later
-        gc.collect()
-        after = held()
-        runs, most = sum(soak.ended.values()), soak.outside.most
-        print(f"   end  {memory():7.1f} MB  {runs:8,} runs; at most {most} connections at a time")
-        for how, count in sorted(soak.ended.items()):
-            print(f"{count:8,}  {how}")
-        left = {"connections": is_open[0] + soak.outside.connections, "files of tools": soak.outside.files}
-        left |= {kind: len(after[kind] - before[kind]) for kind in after}
-        print("left: " + ", ".join(f"{count} {kind}" for kind, count in left.items()))
-        for line in sorted((after["tasks"] - before["tasks"]) | (after["files"] - before["files"])):
-            print(f"      {line}")
-        for line in soak.wrong[:20]:
-            print(f"wrong: {line}")
+    soak = Soak(Outside(SystemClock(), random.Random(seed)), seconds)
+    before = held()
+    print(f"{agents} agents at once for {seconds:g} s, seed {seed}, load {os.getloadavg()[0]:.1f}")
+    print(f"{0:6} s  {memory():7.1f} MB", flush=True)
+    async with anyio.create_task_group() as group:
+        group.start_soon(watch, soak)
+        await soak.run(agents)
+        group.cancel_scope.cancel()
+    gc.collect()
+    after = held()
+    runs, most = sum(soak.ended.values()), soak.outside.most
+    print(f"   end  {memory():7.1f} MB  {runs:8,} runs; at most {most} connections at a time")
+    for how, count in sorted(soak.ended.items()):
+        print(f"{count:8,}  {how}")
+    left = {"connections": soak.outside.connections, "files of tools": soak.outside.files}
+    left |= {kind: len(after[kind] - before[kind]) for kind in after}
+    print("left: " + ", ".join(f"{count} {kind}" for kind, count in left.items()))
+    for line in [f"wrong: {each}" for each in soak.wrong] + sorted(after["tasks"] - before["tasks"]):
+        print(line)
     return not soak.wrong and not any(left.values())
 
 
