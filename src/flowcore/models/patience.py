@@ -49,6 +49,7 @@ class Patience:
         if min(self._left, self._piece) == math.inf:
             return await work()
         raised: BaseException | None = None
+        cut_off: BaseException | None = None
         got: list[T] = []
         region = anyio.CancelScope()
         async with anyio.create_task_group() as group:
@@ -56,13 +57,16 @@ class Patience:
             with region:
                 try:
                     got.append(await work())
-                except (anyio.get_cancelled_exc_class(), GeneratorExit):
+                except (anyio.get_cancelled_exc_class(), GeneratorExit) as error:
+                    cut_off = error
                     raise
                 except BaseException as error:  # raised outside of the group, which would wrap it
                     raised = error
             group.cancel_scope.cancel()
         if raised is not None:
             raise raised
+        if cut_off is not None and not region.cancel_called:  # the group may take it for a cancellation of its own
+            raise cut_off
         if not got:
             raise self._timeout()
         return got[0]
