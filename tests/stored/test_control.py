@@ -272,6 +272,17 @@ async def test_an_answer_waits_for_whoever_resumes_the_run(store: RunStore) -> N
         assert await run.result() == ["soon True", "False "]
 
 
+async def test_an_answer_that_was_slow_to_be_written_is_heard(store: RunStore) -> None:
+    clock, consenting = FakeClock(), Flow("consenting", CONSENT.to(approved=done, denied=done), done)
+    async with consenting.start(Work(), store=store, run_id="run", clock=clock) as run:
+        await until(lambda: run.requests)
+        given = clock.utcnow().timestamp()
+        await clock.advance(1)  # the run looks for answers meanwhile
+        await store.answer("run", run.requests[0].id, "true", "ann", given)
+        await clock.advance(1)
+        assert await run.result() == ["True "]
+
+
 async def test_an_expired_request_says_so(store: RunStore) -> None:
     clock = FakeClock()
     async with ASKING.start(Work(), store=Leaving(store), run_id="run", clock=clock) as run:

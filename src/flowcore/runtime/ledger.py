@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, Literal, NoReturn
@@ -165,6 +166,10 @@ class Ledger:
         """Write how a request stands with what comes next."""
         self.requests[row.key] = self._requests[row.id] = row
         self.answered.add(row.id)
+
+    def waits_since(self) -> float:
+        """Return when the oldest request that waits was opened: no answer to come is older. inf if none waits."""
+        return min((row.opened for row in self.requests.values() if row.status == "pending"), default=math.inf)
 
     def finishing(self, frame: Frame) -> None:
         """Write that a walk goes along its finish path, with what comes next."""

@@ -42,6 +42,7 @@ class Residence:
         self._owner = new_owner()
         self._taken: TakenUp | None = None
         self._tenure: Tenure | None = None
+        self._ledger: Ledger
         self._root: FrameRow
         self.shape: Shape
         self.start: Values
@@ -109,11 +110,12 @@ class Residence:
             ledger.take_up(taken.stored, taken.frames, taken.rewritten)
             record.go_on(taken.rounds, taken.seq, taken.requests, taken.warned, taken.exhausted)
             record.calls.take_up(taken.stored, taken.frames)
-        record.ledger = record.calls.ledger = ledger
+        record.ledger = record.calls.ledger = self._ledger = ledger
 
     def watch(self, loop: Loop, heard: Callable[[Attention], None], lost: Callable[[Exception], None]) -> None:
         """Keep the run, and look for what others ask of it, until `move_out`."""
-        self._tenure = Tenure(self._store, self._run_id, self._owner, self._clock, loop, heard, lost)
+        ids, since = (self._run_id, self._owner), self._ledger.waits_since
+        self._tenure = Tenure(self._store, *ids, self._clock, loop, heard, lost, since)
         self._tenure.begin()
 
     async def recalled(self, known: Sequence[Event], after: int, last: int) -> list[Event]:

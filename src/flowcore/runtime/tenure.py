@@ -38,6 +38,7 @@ class Tenure:
         loop: Loop,
         heard: Callable[[Attention], None],
         lost: Callable[[Exception], None],
+        waits_since: Callable[[], float],
     ) -> None:
         self._store = store
         self._run_id = run_id
@@ -47,7 +48,7 @@ class Tenure:
         self._heard = heard
         self._lost = lost
         self._until = clock.utcnow().timestamp() + LEASE
-        self._since = 0.0
+        self._waits_since = waits_since
         self._over = False
         self._wake = anyio.Event()
         self._ended = anyio.Event()
@@ -79,7 +80,7 @@ class Tenure:
     async def _look(self) -> None:
         try:
             await self._renew()
-            since, self._since = self._since, self._clock.utcnow().timestamp()
+            since = self._waits_since()
             news = None if self._over else await self._store.attention(self._run_id, self._owner, since)
             if news is not None and not self._over:
                 self._heard(news)
@@ -92,8 +93,8 @@ class Tenure:
 
     async def _renew(self) -> None:
         now = self._clock.utcnow().timestamp()
-        if now < self._until - LEASE * 2 / 3:
-            return
+        if self._until - LEASE <= now < self._until - LEASE * 2 / 3:
+            return  # who sets the clock back does not make the lease longer
         if not await self._store.renew(self._run_id, self._owner, now + LEASE):
             self._over = True
             said = f"run {self._run_id} is not walked here any more: it has ended, or another owner has taken it"
