@@ -85,7 +85,7 @@ async def test_a_stop_in_the_middle_of_a_tool_keeps_its_result(store: RunStore, 
             await ask_to_stop(store, how, run, group)
             assert run.trace.ending is None
             held.free.set()
-            result = await run.wait()
+        result = await run.wait()
         kinds = [event.kind async for event in run.events()]
     stored = await store.load(RUN)
     assert (result.status, result.reason) == ("cancelled", "stop")
