@@ -148,7 +148,9 @@ class Host(Protocol):
         """Note that a node is over its limit and is not visited."""
         ...
 
-    async def visit(self, place: Place, item: PlanNode, number: int, values: Values, arrival: Arrival) -> Done:
+    def visit(
+        self, place: Place, item: PlanNode, number: int, values: Values, arrival: Arrival
+    ) -> Awaitable[Done]:
         """Run a node's function: draft, timeout and retries are inside."""
         ...
 

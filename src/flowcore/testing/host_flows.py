@@ -83,7 +83,7 @@ async def agree(run: HostedRun) -> None:
 class Work:
     """What the flow works on."""
 
-    done: Log[str] = field(default_factory=Log)
+    done: Log[str] = field(default_factory=Log[str])
     count: int = 0
     number: int = 0
     consent: str = ""

@@ -185,7 +185,7 @@ class HostContract(_Contract):
             group.start_soon(stop)
             await anyio.wait_all_tasks_blocked()
             points.free()
-            result = await ended(run)
+        result = await ended(run)
         assert points.reached == before
         assert place == CONSENT or place in points.left
         assert (result.status, result.reason) == ("cancelled", "stop")
