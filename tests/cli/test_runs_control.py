@@ -124,7 +124,7 @@ def test_a_form_is_answered_by_json(desk: Path, call: Call) -> None:
     wait_for(process.stderr, "waits for a person")
     called = call("runs", "answer", "t", "three", *STORE)
     assert (called.code, called.err.count("\n")) == (2, 1)
-    assert "give JSON that fits" in called.err
+    assert "give JSON that fits the form: hours (integer)" in called.err
     assert call("runs", "answer", "t", '{"hours": 3}', *STORE).code == 0
     out, _ = process.communicate(timeout=30)
     assert (process.returncode, out.splitlines()[0]) == (0, "sent tea: draft")
@@ -282,6 +282,10 @@ def test_a_fork_begins_at_a_visit_and_the_first_run_stays(here: Path, call: Call
     resumed = call("runs", "resume", ".", "f", *STORE)
     assert resumed.out.startswith("HELLO\n")
     assert rows(here / "runs.db", "SELECT * FROM runs WHERE id = 't'") == before
+    assert call("runs", "fork", ".", "t", "--at", "check#2", "--id", "g", "--rounds", "7", *STORE).code == 0
+    budgets = {id: json.loads(str(text)) for id, text in rows(here / "runs.db", "SELECT id, budget FROM runs")}
+    assert budgets["f"] == budgets["t"]
+    assert budgets["g"] == budgets["t"] | {"rounds": 7}
     nowhere = call("runs", "fork", ".", "t", "--at", "nowhere", *STORE)
     assert (nowhere.code, nowhere.err.count("\n")) == (2, 1)
 

@@ -131,7 +131,7 @@ async def test_a_changed_flow_goes_on_from_inside(store: RunStore, path: str) ->
 async def test_a_node_inside_is_renamed(store: RunStore, path: str) -> None:
     await died(outer(child("a", "b")), store, path)
     (change,) = await changes(outer(child("a", "z")), store)
-    assert change == f"{path}: was the node 'b', a function, is no node any more; today there are a, z"
+    assert change == f"{path}: was the node 'b', a function, and is no node any more; today there are a, z"
     said = await outer(child("a", "z", former={"z": "b"})).resume("run", store=store)
     assert said.count("z") >= 1
     assert said.count("a7") == 1

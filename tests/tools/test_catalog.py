@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import pytest
@@ -71,6 +71,8 @@ def test_two_tools_of_one_name_are_one_error_that_lists_all_of_them() -> None:
         ToolCatalog([Server("files"), Server("files")])
     with pytest.raises(ContractError, match="give tools, functions and toolsets"):
         ToolCatalog(["search"])  # type: ignore[list-item]
+    with pytest.raises(ContractError, match=r"give a list, ToolCatalog\(\[\.\.\.\]\)"):
+        ToolCatalog(cast(Any, len))
 
 
 async def test_one_name_is_no_list_of_names() -> None:

@@ -77,7 +77,7 @@ def execute(arguments: argparse.Namespace) -> int:
     with opened as folder:
         wanted = Wanted(text=not arguments.json, line=folder is not None or (many and arguments.json))
         kept = kept_runs(app, arguments, asked, many=many)
-        session = Session(app, limits_of(app, arguments), many, wanted, kept)
+        session = Session(app, limits_of(app.budget, arguments), many, wanted, kept)
         deps = make_deps(
             app, lambda deps: app.flow.start(states[0], deps=deps)
         )  # not in the event loop: that would keep an interrupt waiting
@@ -165,11 +165,11 @@ def _spent(result: RunResult[Any]) -> str:
     return f"{result.usage}, ran out of {result.exhausted}" if result.exhausted else str(result.usage)
 
 
-def limits_of(app: AnyApp, arguments: argparse.Namespace) -> Budget | None:
-    """Return the limits of a run: those of the app, but for those that were given."""
+def limits_of(budget: Budget | None, arguments: argparse.Namespace) -> Budget | None:
+    """Return the limits of a run: those of a budget, but for those that were given."""
     given = {"rounds": arguments.rounds, "seconds": arguments.seconds}
     limits = {name: limit for name, limit in given.items() if limit is not None}
-    return replace(app.budget or Budget(), **limits) if limits else app.budget
+    return replace(budget or Budget(), **limits) if limits else budget
 
 
 def _path(text: str) -> Path:

@@ -78,7 +78,9 @@ def execute(arguments: argparse.Namespace) -> int:
         kept = kept_runs(app, arguments, [asked], many=False)
         tell_of = say_who_waits if kept is None else kept.who_waits(kept.ids[asked.id])
         known: dict[str, Any] = {} if kept is None else kept.options(asked)
-        run = app.flow.start(state, deps=deps, budget=limits_of(app, arguments), observers=[tell_of], **known)
+        run = app.flow.start(
+            state, deps=deps, budget=limits_of(app.budget, arguments), observers=[tell_of], **known
+        )
         answer = anyio.run(partial(_watch, app, asked, run, door, serving, kept))
         if arguments.exit:
             _tell(app, answer)

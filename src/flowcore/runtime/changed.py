@@ -124,7 +124,7 @@ class Changes:
         was = "" if then is None else f", a {then.kind}"
         remedy = f"name one of them {id!r} again, or say .renamed_from({id!r}) at the one that it is now"
         there = ", ".join(level.plan.nodes)
-        self.add(path, f"was the {what} {id!r}{was}, is no {what} any more; today there are {there}", remedy)
+        self.add(path, f"was the {what} {id!r}{was}, and is no {what} any more; today there are {there}", remedy)
 
     def node(self, path: str, id: str, item: PlanNode, level: Level, *, is_inside: bool, is_open: bool) -> None:
         """Note what has changed of the node that a walk stands at, or inside of.

@@ -29,7 +29,7 @@ def ended_already(run: RunRow) -> RunConflict:
     reason = f" ({run.end.reason})" if run.end is not None and run.end.reason else ""
     return RunConflict(
         f"run {run.run_id!r} has ended: {run.status}{reason}. It stays so; "
-        f"flow.fork({run.run_id!r}, at=...) begins another one at any of its visits"
+        f"begin another one at any of its visits: flow.fork({run.run_id!r}, at=...), or `flowcore runs fork`"
     )
 
 

@@ -46,6 +46,9 @@ class ToolCatalog:
     def __init__(
         self, tools: Iterable[Tool | Toolset | Callable[..., Any]], *, open_timeout: float = 30.0
     ) -> None:
+        given: Any = tools
+        if not isinstance(given, Iterable):
+            raise ContractError(f"ToolCatalog({given!r}): give a list, ToolCatalog([...])")
         names = callers_names(1)
         parts = tuple(made_tool(part, names=names) if isroutine(part) else part for part in tools)
         self._own = tuple(part for part in parts if isinstance(part, Tool))

@@ -95,6 +95,17 @@ def _question(row: RequestRow) -> str:
     return shown(data["question"] or data["tool"])
 
 
+def _fields(form: str) -> str:
+    """Return what a form wants, in words: `size (string), pieces (integer, if you like)`."""
+    schema = json.loads(form)
+    needed = schema.get("required", [])
+    fields = [
+        f"{name} ({field.get('type', 'see its class')}{'' if name in needed else ', if you like'})"
+        for name, field in schema.get("properties", {}).items()
+    ]
+    return shown(", ".join(fields) or form)
+
+
 def _value(row: RequestRow, text: str, reason: str) -> Any:
     """Return what was typed as the answer to a request."""
     word = _WORDS.get(text.strip().lower())
@@ -110,5 +121,5 @@ def _value(row: RequestRow, text: str, reason: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        wanted = "yes, no or JSON" if row.kind != "ask" else f"JSON that fits {shown(form)}"
+        wanted = "yes, no or JSON" if row.kind != "ask" else f"JSON that fits the form: {_fields(form)}"
         raise TargetError(f"{shown(text)}: this is no answer to {row.path}; give {wanted}") from error

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import json
 from typing import Any
 
 from ...errors import TargetError
 from ...runtime.forking import Forked
+from ...scope import Budget
 from ...store import RunRow, RunStore
 from ..codes import OK
+from ..run import add_limits, limits_of
 from ..stores import find_run, need_store, with_store
 from ..target import load_target
 from ..words import not_empty
@@ -34,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--id", metavar="ID", type=not_empty, help="what the new run is called (default: a new name)"
     )
+    add_limits(parser)
     add_by(parser)
 
 
@@ -45,9 +49,10 @@ def execute(arguments: argparse.Namespace) -> int:
     async def work(store: RunStore) -> tuple[RunRow, Forked]:
         run = await find_run(store, arguments.run)
         check_by(run, arguments.by)
+        budget = limits_of(Budget(**json.loads(run.budget)), arguments)
         known: dict[str, Any] = {"at": arguments.at, "store": store, "new_id": arguments.id, "by": arguments.by}
         try:
-            return run, await flow_of(target, run).fork(run.run_id, **known)
+            return run, await flow_of(target, run).fork(run.run_id, budget=budget, **known)
         except ValueError as error:  # a place to which the run never came
             raise TargetError(str(error)) from error
 
