@@ -99,7 +99,7 @@ async def _found(store: RunStore, arguments: argparse.Namespace) -> RunRow:
     run = await find_run(store, arguments.run)
     check_by(run, arguments.by)
     if arguments.wait and run.status != "paused" and is_walked(run):
-        complain(f"run {run.run_id} belongs to {run.owner}: waiting, at least until {moment(run.lease)}")
+        complain(f"run {run.run_id} is walked by {run.owner}: waiting, at least until {moment(run.lease)}")
         while is_walked(run):
             await anyio.sleep(max(0.0, min(1.0, run.lease - time.time())))
             run = await store.run(run.run_id)
