@@ -225,8 +225,9 @@ def test_a_run_is_paused_elsewhere_and_let_go_on_there(desk: Path, call: Call) -
     assert (
         "run t goes on in the process that has it" in call("runs", "resume", "desk.py:slow_app", "t", *STORE).out
     )
-    out, _ = process.communicate(timeout=30)
+    out, told = process.communicate(timeout=30)
     assert (process.returncode, "sent tea: draft" in out) == (0, True)
+    assert "run t is paused; it goes on with `flowcore runs resume desk.py:slow_app t --store" in told
     assert (desk / "ran.txt").read_text() == "draft\n"
 
 

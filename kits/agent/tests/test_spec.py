@@ -10,7 +10,7 @@ import pytest
 
 from flowcore import ContractError
 from flowcore.messages import Message
-from flowcore_agent import Agent, AgentReply, AgentRequest, AgentSpec, admit
+from flowcore_agent import Agent, AgentReply, AgentRequest, AgentSpec, admit, agent_flow
 
 
 def faults_of(kit: Kit, **fields: Any) -> list[str]:
@@ -74,3 +74,9 @@ async def test_what_is_no_request_is_said_by_name(kit: Kit) -> None:
         admit(spec, wrong)
     with pytest.raises(ContractError, match="give an AgentRequest"):
         await Agent(spec).run(wrong)
+
+
+@pytest.mark.parametrize(("name", "make"), [("Agent", Agent), ("agent_flow", agent_flow)])
+def test_what_is_no_spec_is_said_by_name(name: str, make: Any) -> None:
+    with pytest.raises(ContractError, match=rf"^{name}\('helper'\): give an AgentSpec"):
+        make("helper")

@@ -12,7 +12,7 @@ import anyio
 
 from ..app import App
 from ..errors import RunNotFound, TargetError
-from ..events import Event, RequestOpened
+from ..events import Event, RequestOpened, RunPaused
 from ..render import shown
 from ..result import RunResult
 from ..run import Run
@@ -69,7 +69,7 @@ class Kept:
         return f"flowcore runs resume {self.target} {run_id} --store {self.store.name}"
 
     def who_waits(self, run_id: str) -> Observer:
-        """Return an observer that says how a request to a person is answered."""
+        """Return an observer that says how a request is answered, and how a paused run goes on."""
 
         def say(event: Event) -> None:
             if isinstance(event, RequestOpened):
@@ -78,6 +78,9 @@ class Kept:
                     f"{event.path}: {shown(event.question or event.tool)} waits for a person, {left:.0f} s:"
                     f" `flowcore runs answer {run_id} {event.request} VALUE --store {self.store.name}`"
                 )
+            elif isinstance(event, RunPaused):
+                by = f" by {shown(event.by)}" if event.by else ""
+                complain(f"run {run_id} is paused{by}; it goes on with `{self.resume(run_id)}`")
 
         return say
 

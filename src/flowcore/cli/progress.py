@@ -7,7 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TextIO
 
-from ..events import Event, NodeStarted, RequestOpened, RoundStarted
+from ..events import Event, NodeStarted, RequestOpened, RoundStarted, RunPaused
 from ..render import visible
 from ..runtime import Observer
 from .streams import tell
@@ -49,7 +49,7 @@ class Progress:
             tell(_CLEAR, self._stream)
 
     def _see(self, event: Event) -> None:
-        if isinstance(event, RequestOpened):
+        if isinstance(event, RequestOpened | RunPaused):
             self._clear()
             self._waits(event)
         elif isinstance(event, RoundStarted):

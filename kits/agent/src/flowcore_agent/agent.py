@@ -18,7 +18,7 @@ from flowcore_agent.after import after_run
 from flowcore_agent.flow import agent_flow
 from flowcore_agent.reply import AgentReply
 from flowcore_agent.request import AgentRequest
-from flowcore_agent.spec import AgentSpec
+from flowcore_agent.spec import AgentSpec, check_spec
 from flowcore_agent.state import AgentState
 from flowcore_agent.stream import STREAMS, Streamed, StreamPiece
 
@@ -60,9 +60,12 @@ class Agent:
     Args:
         spec: All that is said of it.
         graphs: Graphs of an app's own, by the name of the agent that they are for: see `dispatch`.
+
+    Raises `ContractError` for what is no spec.
     """
 
     def __init__(self, spec: AgentSpec, *, graphs: Mapping[str, AgentGraph] | None = None) -> None:
+        check_spec("Agent", spec)
         self.spec = spec
         """All that is said of the agent."""
         self._graphs = graphs

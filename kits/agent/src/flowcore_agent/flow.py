@@ -13,7 +13,7 @@ from flowcore_agent.prepare import prepare_node
 from flowcore_agent.reply import AgentReply
 from flowcore_agent.routing.rows import routing_rows
 from flowcore_agent.routing.verify import verify_node
-from flowcore_agent.spec import AgentSpec
+from flowcore_agent.spec import AgentSpec, check_spec
 from flowcore_agent.state import AgentState
 from flowcore_agent.sub_agents.delegate import delegate_tool
 from flowcore_agent.tail import tail_rows
@@ -24,8 +24,9 @@ __all__ = ["agent_flow"]
 def agent_flow(spec: AgentSpec) -> Flow[AgentState, object, AgentReply]:
     """Make the flow of an agent: each turn of its model starts a round.
 
-    Its state comes from `admit(spec, request)`.
+    Its state comes from `admit(spec, request)`. Raises `ContractError` for what is no spec.
     """
+    check_spec("agent_flow", spec)
     delegate = (delegate_tool(spec),) if spec.own_tools.sub_agent else ()
     parts = Parts.of(spec, (*own_tools(spec), *delegate))
     prepare: Any = prepare_node(parts)

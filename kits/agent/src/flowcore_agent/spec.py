@@ -27,7 +27,7 @@ from flowcore_agent.ports import (
 from flowcore_agent.prompt import CustomPrompt, FilePrompt, PredefinedPrompt, Prompt
 from flowcore_agent.sections import PROMPT_PARTS, SECTIONS, PromptPart, Section
 
-__all__ = ["AgentSpec", "OwnTools"]
+__all__ = ["AgentSpec", "OwnTools", "check_spec"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,3 +226,9 @@ _LISTS = {
     "hooks": "functions of a proposal",
     "observers": "async functions of a request and its reply",
 }
+
+
+def check_spec(name: str, spec: object) -> None:
+    """Return if this is a spec. Raises `ContractError` that names the place otherwise."""
+    if not isinstance(spec, AgentSpec):
+        raise ContractError(f"{name}({spec!r}): give an AgentSpec(name=..., model=...)")
