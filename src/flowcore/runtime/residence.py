@@ -126,6 +126,10 @@ class Residence:
             found = {event.seq: event for event in trace_events(trace) if event.seq <= last} | found
         return [found[seq] for seq in sorted(found)]
 
+    async def release(self) -> None:
+        """Let the run go, so that anybody may take it up."""
+        await self._store.release(self._run_id, self._owner)
+
     async def move_out(self) -> None:
         """Look after the run no longer: it has ended here."""
         if self._tenure is not None:

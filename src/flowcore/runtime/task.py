@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import anyio
 
 from ..clock import Clock, Loop
-from ..errors import RunConflict
+from ..errors import RunConflict, StoreError
 from ..events import RunPaused, RunResumed
 from ..graph import Plan
 from ..scope.scope import scope_variable
@@ -24,7 +24,7 @@ from .knock import Knock
 from .parking import stand_still
 from .record import Recorder
 from .settlement import Settlement
-from .waiting import wait_whatever_comes, written
+from .waiting import written
 from .walk import Walk
 
 if TYPE_CHECKING:
@@ -105,13 +105,39 @@ class RunTask:
                 self.raised = None if loop_ends else error
                 self.ask("shutdown" if loop_ends else "interrupt")
         self._knock.end()
-        if ended is None and self.host.pausing and self.asked is None and not self.settlement.is_settled:
+        if ended is None and self._must_park():
+            # In a task that nothing shields, so that it ends with its event loop.
+            self._loop.spawn(self._stay, f"flowcore paused run of {self._plan.name}")
+        else:
+            await self._end(ended)
+
+    async def _stay(self) -> None:
+        """Stay parked until the run goes on, or is to end."""
+        try:
             with suppress(WalkStopped):  # its record cannot be written any more: it is settled
                 while self._must_park():
                     await self._park()
-            if not self._must_end:
-                self._set_out()
-                return
+        except anyio.get_cancelled_exc_class():
+            await self._leave_parked()
+            raise
+        if self._must_end:
+            await self._end(None)
+        else:
+            self._set_out()
+
+    async def _leave_parked(self) -> None:
+        """End the run here, since its event loop ends. One that is stored stays paused, for whoever resumes it."""
+        if self._record.ledger is not None:
+            self._record.ledger.closed = True
+        self.ask("shutdown")
+        if self._settle(None):
+            await self._write_ending()
+        if self._residence is not None:
+            with anyio.CancelScope(shield=True), suppress(StoreError):  # then its lease is over in a while
+                await self._residence.release()
+
+    async def _end(self, ended: Ended | None) -> None:
+        """Settle how the run ended, once what is at work for it is done."""
         if self.asked is not None and self.asked != "shutdown":
             await self.host.threads.idle_within(self._grace, self._clock)
         if self._settle(ended):
@@ -139,7 +165,7 @@ class RunTask:
                 await written(record.ledger.flush("paused"))
         self.parked.set()
         while not (self._must_end or self._released.is_set()):
-            await wait_whatever_comes(self._released)
+            await self._released.wait()
         self.parked = anyio.Event()
         if self._must_end:
             return
