@@ -46,7 +46,7 @@ class StateType(NamedTuple):
         except StoreError:
             found = None
         if found is None or (self.today is not None and not issubclass(found, self.today)):
-            now = "another class" if self.today is None else codec.name_of(today).replace(":", ".")
+            now = "another class" if today is None else codec.name_of(today).replace(":", ".")
             gone = ", which is not found here" if found is None else ""
             raise Misfit(f"it was of {self.name.replace(':', '.')}{gone}, and is of {now} today")
         return shape_of(found)
