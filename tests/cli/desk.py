@@ -82,9 +82,10 @@ roster_app = App(flows=[roster], state=lambda text: Order(text=text))
 """
 
 
-def start(here: Path, *words: str) -> subprocess.Popen[str]:
-    """Starts the command in a process of its own, which takes Ctrl-C as one in the foreground does."""
-    command = [sys.executable, "-c", _FOREGROUND, *words]
+def start(here: Path, *words: str, ignores_ctrl_c: bool = False) -> subprocess.Popen[str]:
+    """Starts the command in a process of its own, which takes Ctrl-C as one in the foreground does, or not."""
+    code = _FOREGROUND.replace("signal.default_int_handler", "signal.SIG_IGN") if ignores_ctrl_c else _FOREGROUND
+    command = [sys.executable, "-c", code, *words]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, cwd=here, stdout=pipe, stderr=pipe, text=True, env={**os.environ})
 

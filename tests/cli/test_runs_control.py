@@ -267,6 +267,16 @@ def test_ctrl_c_while_resuming_ends_the_run_and_a_signal_to_end_leaves_it(desk: 
         assert rows(desk / "runs.db", "SELECT status, owner FROM runs") == [(status, "")]
 
 
+def test_a_signal_to_end_leaves_the_run_where_ctrl_c_is_ignored(desk: Path) -> None:
+    process = start(desk, "run", "desk.py:slow_app", "tea", "--run-id", "t", *STORE, ignores_ctrl_c=True)
+    wait_for(process.stdout, "slow")
+    process.send_signal(signal.SIGINT)
+    process.terminate()
+    _, told = process.communicate(timeout=30)
+    assert (process.returncode, "run t is paused; go on with" in told) == (143, True)
+    assert rows(desk / "runs.db", "SELECT status, owner FROM runs") == [("paused", "")]
+
+
 _RESUME = ("runs", "resume", "desk.py:slow_app", "t")
 
 

@@ -238,7 +238,7 @@ async def test_broken_arguments_are_an_error_for_their_call_and_do_not_poison_th
     result = await desk.run()
     assert (result.value, result.usage.requests, result.usage.tool_calls) == ("2", 3, 2)
     _, said, fine, wrong = desk.model.requests[1].messages
-    assert [call.arguments for call in said.tool_calls] == [DUNE[1], '{"malformed_arguments": "{\\"title\\": "}']
+    assert [call.arguments for call in said.tool_calls] == [DUNE[1], '{"malformed_arguments": "{\\"title\\":"}']
     assert (fine.tool_call_id, fine.content, wrong.tool_call_id) == ("c0", "A12", "c1")
     assert wrong.content == (
         "Not run, since the arguments do not fit: the arguments break off: send them again, whole. "

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import AsyncExitStack, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from .progress import Progress
 from .questions import Question, read_questions
 from .report import json_text, path_lines, result_data
 from .session import Answer, Wanted, ask, make_deps, make_states
+from .signals import reachable
 from .streams import visible_text
 from .words import complain, not_empty
 from .written import FILES, PAGES, write_runs
@@ -81,7 +83,7 @@ def execute(arguments: argparse.Namespace) -> int:
         deps = make_deps(
             app, lambda deps: app.flow.start(states[0], deps=deps)
         )  # not in the event loop: that would keep an interrupt waiting
-        answers = anyio.run(session.work, asked, states, deps)
+        answers = anyio.run(reachable, partial(session.work, asked, states, deps))
         if folder is not None:
             write_runs(folder, app.flow, answers, many=many)
     return FAILED if any(answer.reason for answer in answers) else OK

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
-__all__ = ["Ending", "say_at_the_end", "too_late_to_end", "was_interrupted"]
+import anyio
 
+from ..runtime import current_loop
+
+__all__ = ["Ending", "reachable", "say_at_the_end", "too_late_to_end", "was_interrupted"]
+
+T = TypeVar("T")
 _WORDS = {"SIGINT": "interrupted", "SIGTERM": "terminated", "SIGHUP": "hung up"}
 
 
@@ -57,12 +62,31 @@ class Ending:
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         self._came = signal.Signals(number)
         handler = signal.getsignal(signal.SIGINT)
-        if not callable(handler):  # ignored, as in the background of a script
+        if callable(handler):
+            handler(signal.SIGINT, frame)
+        elif _reached:  # ignored, as in the background of a script
+            _reached[-1]()
+        else:
             raise KeyboardInterrupt
-        handler(signal.SIGINT, frame)
 
 
 _entered: list[Ending] = []
+_reached: list[Callable[[], None]] = []
+
+
+async def reachable(work: Callable[[], Awaitable[T]]) -> T:
+    """Do asynchronous work that a signal ends by a cancellation where Ctrl-C is ignored and event loops hear none.
+
+    Raises `KeyboardInterrupt` then, as an event loop does.
+    """
+    loop = current_loop()
+    with anyio.CancelScope() as scope:
+        _reached.append(lambda: loop.soon(scope.cancel))
+        try:
+            return await work()
+        finally:
+            _reached.pop()
+    raise KeyboardInterrupt
 
 
 def was_interrupted() -> bool:

@@ -24,6 +24,7 @@ from .questions import Question
 from .recorded import RUNS, is_trace_file, recorded_run
 from .run import add_limits, limits_of
 from .session import Answer, Wanted, answer_of, make_deps, make_states
+from .signals import reachable
 from .streams import tell, visible_text
 from .words import complain
 
@@ -81,7 +82,7 @@ def execute(arguments: argparse.Namespace) -> int:
         run = app.flow.start(
             state, deps=deps, budget=limits_of(app.budget, arguments), observers=[tell_of], **known
         )
-        answer = anyio.run(partial(_watch, app, asked, run, door, serving, kept))
+        answer = anyio.run(reachable, partial(_watch, app, asked, run, door, serving, kept))
         if arguments.exit:
             _tell(app, answer)
         else:

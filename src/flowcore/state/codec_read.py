@@ -64,7 +64,7 @@ class Reader:
         name, value = told
         cls = self._class(name, lambda cls: issubclass(cls, enum.Flag))
         found = cls._value2member_map_.get(value) or vars(enum.Flag)["_missing_"].__func__(cls, value)
-        if not isinstance(found, cls):
+        if not isinstance(found, cls) or found._value_ != value:  # some releases of Python drop unknown bits
             raise Unreadable(f"{name} has no flags {value} any more")
         return found
 

@@ -24,6 +24,7 @@ from ..options import app_of, named_target
 from ..questions import Question
 from ..run import Session
 from ..session import Answer, Wanted, answer_of, make_deps
+from ..signals import reachable
 from ..stores import find_run, need_store
 from ..target import Target
 from ..words import complain, not_empty
@@ -78,7 +79,7 @@ def execute(arguments: argparse.Namespace) -> int:
         options: dict[str, Any] = {"store": store, "by": arguments.by}
         deps = make_deps(app, lambda deps: app.flow.reopen(run.run_id, deps=deps, **options))
         session = Session(app, None, False, wanted, kept)
-        answer = anyio.run(partial(_resume, session, run, deps, options))
+        answer = anyio.run(reachable, partial(_resume, session, run, deps, options))
         if folder is not None:
             write_runs(folder, app.flow, [answer], many=False)
     return FAILED if answer.reason else OK
