@@ -52,6 +52,8 @@ class Knock:
         """Ask the code to stop. Asking again changes nothing."""
         if not self.asked and not self._over:
             self.asked = True
+            if self._timer is not None:  # that would have asked later
+                self._timer.cancel()
             self._knock(_FIRST_PASSES, _FIRST_PAUSE, 0.0)
 
     def _knock(self, passes: int, pause: float, spent: float) -> None:
